@@ -24,6 +24,9 @@ export const RECORD_TAU = 4;
 export const RECORD_FIRST_SAMPLE = 5;
 export const RECORD_PURPOSE = 6;
 
+/** The purpose of the low word is one more, and a byte. */
+const PURPOSE_MAX = 254;
+
 /** What one row asks for. */
 export interface RowRequest {
   /** 0 <= seed < 2^64 */
@@ -81,13 +84,15 @@ export function decodeRequest(words: Uint32Array): Request {
     refuseReserved(words, record + RECORD_PURPOSE + 1, record + RECORD_WORDS);
     const firstSample = words[record + RECORD_FIRST_SAMPLE]!;
     if (firstSample + samples > SAMPLE_LIMIT) throw new RangeError(`"request" expected sample numbers below 2^24, got ${firstSample} + ${samples}`);
+    const purpose = words[record + RECORD_PURPOSE]!;
+    if (purpose > PURPOSE_MAX) throw new RangeError(`"request" expected a purpose of at most ${PURPOSE_MAX}, got ${purpose}`);
     return {
       seed: (BigInt(words[record + RECORD_SEED_HIGH]!) << 32n) | BigInt(words[record + RECORD_SEED_LOW]!),
       sequence: words[record + RECORD_SEQUENCE]!,
       position: words[record + RECORD_POSITION]!,
       tau: words[record + RECORD_TAU]!,
       firstSample,
-      purpose: words[record + RECORD_PURPOSE]!,
+      purpose,
     };
   });
   return { samples, rows };

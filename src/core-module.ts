@@ -1,0 +1,109 @@
+/**
+ * Where the WebAssembly core comes from: the entry for each runtime says how to load it, and init() overrides that.
+ * Modules are compiled once and shared by all samplers.
+ */
+
+/** "core" needs WebAssembly SIMD; "core.relaxed" also relaxed SIMD, and returns the same bits faster. */
+export type CoreVariant = "core" | "core.relaxed";
+
+/** How a runtime gets at its core modules. */
+export interface Platform {
+  readonly name: string;
+  readonly variants: readonly CoreVariant[];
+  loadCore(variant: CoreVariant): Promise<WebAssembly.Module>;
+}
+
+/** What init() takes: exactly one of these. */
+export interface CoreSource {
+  readonly module?: WebAssembly.Module;
+  readonly bytes?: ArrayBuffer | Uint8Array;
+  readonly url?: string | URL;
+  readonly response?: Response | Promise<Response>;
+}
+
+let platform: Platform | null = null;
+let givenModule: Promise<WebAssembly.Module> | null = null;
+const loaded = new Map<CoreVariant, Promise<WebAssembly.Module>>();
+
+export function usePlatform(chosen: Platform): void {
+  platform = chosen;
+}
+
+/**
+ * Hands over the WebAssembly core, for bundlers and runtimes that cannot find it themselves. Call it before createSampler.
+ * @throws TypeError when source names none or several of module, bytes, url, response
+ * @throws WebAssembly.CompileError, or an Error that shows what came instead of a WebAssembly file
+ */
+export async function init(source: CoreSource): Promise<void> {
+  const kinds = (["module", "bytes", "url", "response"] as const).filter((kind) => source?.[kind] !== undefined);
+  if (kinds.length !== 1) {
+    throw new TypeError(`"source" expected exactly one of module, bytes, url, response, got ${kinds.join(" and ") || "none"}`);
+  }
+  const compiling = compileSource(source);
+  await compiling;
+  givenModule = compiling;
+}
+
+async function compileSource({ module, bytes, url, response }: CoreSource): Promise<WebAssembly.Module> {
+  if (module !== undefined) {
+    if (!(module instanceof WebAssembly.Module)) throw new TypeError(`"source.module" expected a WebAssembly.Module, got ${typeof module}`);
+    return module;
+  }
+  if (bytes !== undefined) return compileCore(bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes, "source.bytes");
+  return compileResponse(await (response ?? fetch(url!)), String(url ?? "source.response"));
+}
+
+/** Compiles an HTTP answer; a wrong MIME type is no obstacle, a page instead of a file is named. */
+export async function compileResponse(response: Response, name: string): Promise<WebAssembly.Module> {
+  if (!response.ok) throw new Error(`"${name}" expected a WebAssembly file, got HTTP status ${response.status}`);
+  return compileCore(new Uint8Array(await response.arrayBuffer()), name);
+}
+
+/** Compiles the bytes of a core file after a look at its magic word. */
+export function compileCore(bytes: Uint8Array, name: string): Promise<WebAssembly.Module> {
+  const isWasm = bytes.length >= 8 && bytes[0] === 0 && bytes[1] === 0x61 && bytes[2] === 0x73 && bytes[3] === 0x6d;
+  if (!isWasm) {
+    const start = String.fromCharCode(...bytes.subarray(0, 16)).replace(/[^ -~]/g, ".");
+    throw new Error(`"${name}" expected a WebAssembly file, got ${bytes.length} bytes that start with "${start}"`);
+  }
+  return WebAssembly.compile(bytes as BufferSource);
+}
+
+/** The reason why a variant cannot run here, or null. */
+export function coreObstacle(variant: CoreVariant): string | null {
+  if (givenModule !== null) return variant === "core" ? null : "init() handed over the core module to use";
+  if (platform === null) return "no platform entry was loaded: import flash-sampling, or call init()";
+  if (!platform.variants.includes(variant)) return `the ${platform.name} entry does not carry it`;
+  if (variant === "core.relaxed" && !hasRelaxedSimd()) return "this runtime has no WebAssembly relaxed SIMD";
+  return null;
+}
+
+/** The compiled core of a variant. A failed load is forgotten, so that a later call tries again. */
+export function coreModule(variant: CoreVariant): Promise<WebAssembly.Module> {
+  if (givenModule !== null) return givenModule;
+  let module = loaded.get(variant);
+  if (module === undefined) {
+    module = platform!.loadCore(variant);
+    loaded.set(variant, module);
+    module.catch(() => loaded.delete(variant));
+  }
+  return module;
+}
+
+/** One function of type () -> v128 that applies f32x4.relaxed_madd to three splats: valid only where the runtime knows it. */
+const RELAXED_MADD_PROBE = Uint8Array.of(
+  ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0], // magic, version 1
+  ...[1, 5, 1, 0x60, 0, 1, 0x7b], // types: () -> v128
+  ...[3, 2, 1, 0], // functions: one, of type 0
+  ...[10, 19, 1, 17, 0], // code: one body, no locals
+  ...[0x41, 0, 0xfd, 0x11, 0x41, 0, 0xfd, 0x11, 0x41, 0, 0xfd, 0x11], // three times i32x4.splat(0)
+  ...[0xfd, 0x85, 0x02, 0x0b], // f32x4.relaxed_madd, end
+);
+
+function hasRelaxedSimd(): boolean {
+  try {
+    return WebAssembly.validate(RELAXED_MADD_PROBE);
+  } catch {
+    return false; // a runtime that refuses to look at bytes at all
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Hidden states as the kernels want them: rounded once to the head's operand format, canonical, and inside the range in which
+ * no partial sum can overflow (docs/spec.md, "Logits"). Problems are returned for each row; the caller decides whether to throw.
+ */
+import type { HeadShape } from "./backend.js";
+import { RANGE_EXPONENT_LIMIT } from "./spec/constants.js";
+import { bf16ToF32Bits, bitsFromF32, f16ToF32Bits, f32FromBits } from "./spec/float.js";
+import { roundHidden } from "./spec/logit.js";
+
+/** f32 as values; f16 and bf16 as their bits. */
+export type HiddenDtype = "f32" | "f16" | "bf16";
+
+export interface HiddenProblem {
+  /** "not-finite": as given. "overflow": past the head's operand format. "range": sums of the row could leave f32. */
+  readonly reason: "not-finite" | "overflow" | "range";
+  /** The first column with the problem; for "range" the first with the row's largest magnitude. */
+  readonly column: number;
+  /** The value there, as given. */
+  readonly value: number;
+}
+
+export interface PreparedHiddenStates {
+  /** f32 [B, D]; a row with a problem is all zero. */
+  readonly values: Float32Array;
+  /** For each row null, or what makes it invalid. */
+  readonly invalidRow: readonly (HiddenProblem | null)[];
+}
+
+/**
+ * @param input [rows, D], row-major; left as it is
+ * @param largestMagnitude max |w| over the whole head (int8: without scale), as loadHead measured it
+ * @throws TypeError when the array is not of the dtype's kind; RangeError when its length is not rows * D
+ */
+export function prepareHiddenStates(
+  input: Float32Array | Uint16Array,
+  dtype: HiddenDtype,
+  rows: number,
+  shape: Pick<HeadShape, "dtype" | "hiddenSize">,
+  largestMagnitude: number,
+): PreparedHiddenStates {
+  const { hiddenSize } = shape;
+  const decode = DECODERS[dtype];
+  if (decode === undefined) throw new RangeError(`"hiddenStates" expected dtype f32, f16 or bf16, got ${String(dtype)}`);
+  const isBits = input instanceof Uint16Array;
+  if ((!isBits && !(input instanceof Float32Array)) || isBits === (dtype === "f32")) {
+    throw new TypeError(`"hiddenStates" expected ${dtype === "f32" ? "a Float32Array" : "a Uint16Array"} for ${dtype}, got ${Object.prototype.toString.call(input).slice(8, -1)}`);
+  }
+  if (!Number.isSafeInteger(rows) || input.length !== rows * hiddenSize) {
+    throw new RangeError(`"hiddenStates" expected ${rows} rows of ${hiddenSize} numbers, got ${input.length} numbers`);
+  }
+  const values = new Float32Array(rows * hiddenSize);
+  const invalidRow = Array.from({ length: rows }, (_, row) => {
+    const target = values.subarray(row * hiddenSize, (row + 1) * hiddenSize);
+    const given = input.subarray(row * hiddenSize, (row + 1) * hiddenSize);
+    const problem = prepareRow(given, decode, shape, largestMagnitude, target);
+    if (problem !== null) target.fill(0);
+    return problem;
+  });
+  return { values, invalidRow };
+}
+
+const DECODERS: Readonly<Record<HiddenDtype, (stored: number) => number>> = {
+  f32: (value) => value,
+  f16: (bits) => f32FromBits(f16ToF32Bits(bits)),
+  bf16: (bits) => f32FromBits(bf16ToF32Bits(bits)),
+};
+
+function prepareRow(
+  given: Float32Array | Uint16Array,
+  decode: (stored: number) => number,
+  shape: Pick<HeadShape, "dtype" | "hiddenSize">,
+  largestMagnitude: number,
+  target: Float32Array,
+): HiddenProblem | null {
+  let largest = 0;
+  let largestColumn = 0;
+  for (let column = 0; column < given.length; column++) {
+    const value = decode(given[column]!);
+    if (!Number.isFinite(value)) return { reason: "not-finite", column, value };
+    const rounded = roundHidden(shape.dtype, value);
+    if (!Number.isFinite(rounded)) return { reason: "overflow", column, value };
+    target[column] = rounded;
+    if (Math.abs(rounded) > largest) {
+      largest = Math.abs(rounded);
+      largestColumn = column;
+    }
+  }
+  if (isInRange(largestMagnitude, largest, shape.hiddenSize)) return null;
+  return { reason: "range", column: largestColumn, value: decode(given[largestColumn]!) };
+}
+
+/**
+ * max|w| * max|x| * D < 2^127, decided by exponents alone, so that every implementation refuses the same rows.
+ * Each factor counts as the power of two above it: the smallest e with max < 2^e, and the smallest c with D <= 2^c.
+ */
+export function isInRange(largestWeight: number, largestHidden: number, hiddenSize: number): boolean {
+  if (largestWeight === 0 || largestHidden === 0) return true;
+  return ceilingExponent(largestWeight) + ceilingExponent(largestHidden) + (32 - Math.clz32(hiddenSize - 1)) <= RANGE_EXPONENT_LIMIT;
+}
+
+/** The smallest e with magnitude < 2^e, for a positive normal f32: its exponent field counts from 2^-127. */
+function ceilingExponent(magnitude: number): number {
+  return (bitsFromF32(magnitude) >>> 23) - 126;
+}

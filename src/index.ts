@@ -1,0 +1,12 @@
+/** flash-sampling: one seed, one token, on every backend. The public surface; re-exports only. */
+export { createSampler, type Sampler, type SampleOptions, type SamplerOptions } from "./sampler.js";
+export { sampleLogits, type SampleLogitsOptions } from "./logits.js";
+export { init, type CoreSource } from "./core-module.js";
+export { InvalidRowError, type OnInvalid, type ResultOptions, type SampleDetail, type SampleResult } from "./outcome.js";
+export type { DrawOptions, PerRow } from "./arguments.js";
+export type { FloatData, FloatDtype } from "./matrix.js";
+export type { LoadProgress } from "./head/load.js";
+export type { HeadArray } from "./head/head-reader.js";
+export type { Dtype } from "./backend.js";
+export { BACKENDS, type BackendEntry, type BackendName } from "./backends/list.js";
+export { SPEC_VERSION } from "./spec/constants.js";

@@ -1,0 +1,84 @@
+/** From a backend's candidates to what callers read: tokens, details, and errors for rows that have no token. */
+import { STATUS_ALL_MASKED, STATUS_INVALID, type Candidates } from "./backend.js";
+import { reportMargin, reportScore } from "./spec/score.js";
+import type { CheckedDraws } from "./arguments.js";
+
+/** "throw": an error for the first row without a token. "mark": token -1 for that row, the others as if it were not there. */
+export type OnInvalid = "throw" | "mark";
+
+export interface ResultOptions {
+  /** Also return score, runner-up and margin of each draw. Default false. */
+  readonly details?: boolean;
+  /** What becomes of a row that has no token. Default "throw". */
+  readonly onInvalid?: OnInvalid;
+}
+
+/** The decision of one draw. */
+export interface SampleDetail {
+  /** -1 when the row is invalid or all its tokens are masked */
+  readonly token: number;
+  /** S: the winning score, a signed 64-bit integer in Q31.32; null without a token */
+  readonly scoreBits: bigint | null;
+  /** logit + T * Gumbel noise of the winner; null without a token */
+  readonly score: number | null;
+  /** the second-best token, -1 when there is none */
+  readonly runnerUp: number;
+  /** the winner's lead over the runner-up, in logits; null without a runner-up */
+  readonly margin: number | null;
+  readonly status: "ok" | "invalid" | "all-masked";
+}
+
+export interface SampleResult {
+  /** [B * numSamples], the samples of a row side by side */
+  readonly tokens: Int32Array;
+  /** the seed used: as given, or the one that was drawn */
+  readonly seed: bigint | BigUint64Array;
+  /** [B * numSamples], when asked for */
+  readonly details?: SampleDetail[];
+}
+
+/** A row has no token. row: its index in the call. */
+export class InvalidRowError extends RangeError {
+  override readonly name = "InvalidRowError";
+  readonly row: number;
+  constructor(row: number, message: string) {
+    super(message);
+    this.row = row;
+  }
+}
+
+export function checkOnInvalid(onInvalid: unknown): OnInvalid {
+  if (onInvalid === undefined || onInvalid === "throw") return "throw";
+  if (onInvalid === "mark") return "mark";
+  throw new RangeError(`"onInvalid" expected "throw" or "mark", got ${typeof onInvalid === "string" ? JSON.stringify(onInvalid) : typeof onInvalid}`);
+}
+
+/** @throws InvalidRowError for the first row without a token, when onInvalid is "throw" */
+export function toResult(candidates: Candidates, draws: CheckedDraws, wantDetails: boolean, onInvalid: OnInvalid): SampleResult {
+  if (onInvalid === "throw") {
+    const bad = candidates.status.findIndex((status) => status !== 0);
+    if (bad >= 0) throw rowError(Math.floor(bad / draws.samples), candidates.status[bad]!);
+  }
+  const result = { tokens: candidates.token, seed: draws.seed };
+  if (!wantDetails) return result;
+  const details = Array.from(candidates.token, (_, index) => detail(candidates, index, draws.rows[Math.floor(index / draws.samples)]!.tau));
+  return { ...result, details };
+}
+
+function rowError(row: number, status: number): InvalidRowError {
+  return status === STATUS_ALL_MASKED
+    ? new InvalidRowError(row, `"logits" expected at least one token above -Infinity, got none at row ${row}`)
+    : new InvalidRowError(row, `"logits" expected no NaN and no +Infinity, got one at row ${row}`);
+}
+
+function detail(candidates: Candidates, index: number, tau: number): SampleDetail {
+  const status = candidates.status[index]!;
+  if (status !== 0) {
+    const name = status === STATUS_INVALID ? "invalid" : "all-masked";
+    return { token: -1, scoreBits: null, score: null, runnerUp: -1, margin: null, status: name };
+  }
+  const scoreBits = candidates.score[index]!;
+  const runnerUp = candidates.runnerUp[index]!;
+  const margin = runnerUp < 0 ? null : reportMargin(scoreBits, candidates.runnerUpScore[index]!);
+  return { token: candidates.token[index]!, scoreBits, score: reportScore(scoreBits, tau), runnerUp, margin, status: "ok" };
+}

@@ -1,0 +1,116 @@
+/** The known answers of the independent reader: the oracle function by function, every backend decision by decision. */
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { STATUS_ALL_MASKED, STATUS_OK, type Candidates } from "../src/backend.js";
+import { BACKENDS } from "../src/index.js";
+import { loadHead } from "../src/head/load.js";
+import { isInRange, prepareHiddenStates } from "../src/hidden.js";
+import * as float from "../src/spec/float.js";
+import * as oracle from "../src/oracle.js";
+import { drawText, f32Values, f64Value, readVectors, shownDraw, VECTOR_CHECKS, vectorHead, words } from "./vector-checks.js";
+import { unavailable } from "./require.js";
+
+describe("the oracle gives the known answers of", () => {
+  it.each(Object.keys(VECTOR_CHECKS))("%s", (name) => {
+    expect(VECTOR_CHECKS[name]!({ ...oracle, ...float })).toEqual([]);
+  });
+
+  it("range", () => {
+    const cases = readVectors("range").cases as string[];
+    expect(cases.length).toBeGreaterThan(100);
+    for (const line of cases) {
+      const [weight, hidden, size, verdict] = line.split(" ");
+      const passes = isInRange(f32Values(weight!)[0]!, f32Values(hidden!)[0]!, parseInt(size!, 16));
+      expect(passes ? "pass" : "refuse", line).toBe(verdict);
+    }
+  });
+
+  it("and every file is read by a test", () => {
+    const read = new Set([...Object.keys(VECTOR_CHECKS).map((name) => name.split(" ")[0]), "range", "refused"]);
+    const files = readdirSync(new URL("vectors", import.meta.url)).filter((file) => file.endsWith(".json"));
+    expect(files.map((file) => file.replace(".json", "")).sort()).toEqual([...read].sort());
+  });
+});
+
+/** Draw `index` of the candidates as the oracle would give it. */
+function drawOf(candidates: Candidates, index: number): oracle.Draw {
+  const status = candidates.status[index]!;
+  return {
+    status: status === STATUS_OK ? "ok" : status === STATUS_ALL_MASKED ? "all-masked" : "invalid",
+    token: candidates.token[index]!,
+    score: candidates.score[index]!,
+    runnerUp: candidates.runnerUp[index]!,
+    runnerUpScore: candidates.runnerUpScore[index]!,
+  };
+}
+
+function vectorRequest(call: any, rows: any[], tau: number): Uint32Array {
+  const requests = rows.map((row) => ({
+    seed: BigInt(`0x${row.seed}`),
+    sequence: parseInt(row.sequence, 16),
+    position: parseInt(row.position, 16),
+    tau,
+    firstSample: parseInt(call.firstSample, 16),
+  }));
+  return oracle.encodeRequest(requests, call.samples);
+}
+
+describe.each(BACKENDS.map(({ name }) => name))("%s", async (name) => {
+  const entry = BACKENDS.find((backend) => backend.name === name)!;
+  describe.skipIf(unavailable(name, await entry.probe()))("gives the known answers of", () => {
+    it.each<any>(readVectors("sample").problems)("sample: $name", async (problem) => {
+      const backend = await entry.create();
+      const { dtype, vocabSize, hiddenSize, weights: data, scales } = vectorHead(problem);
+      const weights = { data, dtype, shape: [vocabSize, hiddenSize], ...(scales && { scales }) };
+      const { shape, head, statistics } = await loadHead({ weights, createSink: backend.createHead.bind(backend) });
+      const rows = problem.hidden.length;
+      const hidden = prepareHiddenStates(f32Values(problem.hidden.join(" ")), "f32", rows, shape, statistics.largestMagnitude);
+      expect(hidden.invalidRow.every((found) => found === null)).toBe(true);
+      for (const call of problem.calls) {
+        const tau = oracle.tauOf(f64Value(call.T));
+        const candidates = await head.sample({ hiddenStates: hidden.values, request: vectorRequest(call, call.rows, tau) });
+        const got = Array.from(candidates.token, (_, index) => shownDraw(oracle, drawOf(candidates, index), tau));
+        expect(got).toEqual(call.rows.flatMap((row: any) => row.draws.map(drawText)));
+      }
+      head.dispose();
+      backend.dispose();
+    });
+
+    it.each<any>(readVectors("logits").cases)("logits: $name", async ({ logits, calls }) => {
+      const backend = await entry.create();
+      const values = f32Values(logits);
+      expect(calls.length).toBeGreaterThan(0);
+      for (const call of calls) {
+        const tau = oracle.tauOf(f64Value(call.T));
+        const candidates = await backend.sampleLogits({ logits: values, vocabSize: values.length, request: vectorRequest(call, [call], tau) });
+        const got = Array.from(candidates.token, (_, index) => shownDraw(oracle, drawOf(candidates, index), tau));
+        expect(got).toEqual(call.draws.map(drawText));
+      }
+      backend.dispose();
+    });
+  });
+});
+
+describe("heads and hidden states that the rule refuses, or not", () => {
+  // G follows from the number of scales here: a G that contradicts one scale a row cannot be said, so it cannot be refused.
+  const sayable = readVectors("refused").cases.filter(({ result, scales, weights }: any) => !/^group/.test(result) || scales.join(" ").split(" ").length > weights.length);
+  it.each<any>(sayable)("$name $dtype: $result", async (given) => {
+    const hiddenSize = words(given.weights[0]).length;
+    const head = vectorHead({ ...given, V: given.weights.length, D: hiddenSize });
+    const weights = { data: head.weights, dtype: head.dtype, shape: [head.vocabSize, hiddenSize], ...(head.scales && { scales: head.scales }) };
+    const backend = await BACKENDS.find(({ name }) => name === "reference")!.create();
+    const loading = loadHead({ weights, createSink: backend.createHead.bind(backend) });
+    const isHeadError = given.result !== "ok" && /weight|scale|group/.test(given.result);
+    if (isHeadError) {
+      const place = given.column === undefined ? `row ${given.row}` : `row ${given.row}, column ${given.column}`;
+      await expect(loading).rejects.toThrow(new RegExp(given.row === undefined ? "scales" : place));
+      return;
+    }
+    const { shape, statistics } = await loading;
+    const { invalidRow } = prepareHiddenStates(f32Values(given.hidden.join(" ")), "f32", given.hidden.length, shape, statistics.largestMagnitude);
+    const row = invalidRow.findIndex((found) => found !== null);
+    if (given.result === "ok") return expect(row).toBe(-1);
+    expect(row).toBe(given.row ?? 0);
+    if (given.column !== undefined) expect(invalidRow[row]!.column).toBe(given.column);
+  });
+});

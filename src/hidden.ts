@@ -94,11 +94,10 @@ function prepareRow(
  * Each factor counts as the power of two above it: the smallest e with max < 2^e, and the smallest c with D <= 2^c.
  */
 export function isInRange(largestWeight: number, largestHidden: number, hiddenSize: number): boolean {
-  if (largestWeight === 0 || largestHidden === 0) return true;
   return ceilingExponent(largestWeight) + ceilingExponent(largestHidden) + (32 - Math.clz32(hiddenSize - 1)) <= RANGE_EXPONENT_LIMIT;
 }
 
-/** The smallest e with magnitude < 2^e, for a positive normal f32: its exponent field counts from 2^-127. */
+/** The smallest e with magnitude < 2^e, for a normal f32: its exponent field counts from 2^-127. Zero gives -126, and so always passes. */
 function ceilingExponent(magnitude: number): number {
   return (bitsFromF32(magnitude) >>> 23) - 126;
 }

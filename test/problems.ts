@@ -85,14 +85,19 @@ export function makeWeights(inputs: Inputs, dtype: Dtype, vocabSize: number, hid
   const scale = 2 ** -Math.ceil((32 - Math.clz32(hiddenSize)) / 2);
   switch (dtype) {
     case "bf16":
-      return Uint16Array.from({ length }, () => f32BitsToBf16(bitsFromF32(inputs.normal() * scale)));
+      return fill(new Uint16Array(length), () => f32BitsToBf16(bitsFromF32(inputs.normal() * scale)));
     case "f16":
-      return Uint16Array.from({ length }, () => f32BitsToF16(bitsFromF32(inputs.normal() * scale)));
+      return fill(new Uint16Array(length), () => f32BitsToF16(bitsFromF32(inputs.normal() * scale)));
     case "f32":
-      return Float32Array.from({ length }, () => inputs.normal() * scale);
+      return fill(new Float32Array(length), () => inputs.normal() * scale);
     case "int8":
-      return Int8Array.from({ length }, () => inputs.below(256) - 128);
+      return fill(new Int8Array(length), () => inputs.below(256) - 128);
   }
+}
+
+function fill<T extends WeightData>(values: T, make: () => number): T {
+  for (let index = 0; index < values.length; index++) values[index] = make();
+  return values;
 }
 
 /** Makes most rows copies of a few; with `nudge` some copies differ in the last bit of one weight. */

@@ -131,6 +131,17 @@ export const VECTOR_CHECKS: Readonly<Record<string, Check>> = {
     return compare.done();
   },
 
+  score(oracle) {
+    const compare = new Comparison("score");
+    const { Z, gamma, tau, S } = readVectors("score");
+    const [gammas, taus, expected] = [words(gamma), words(tau), (S as string).split(" ")];
+    wide(Z).forEach((z, i) => {
+      const got = hex(oracle.scoreOf(BigInt.asIntN(64, z), gammas[i]!, taus[i]!), 16);
+      compare.same(`Z ${hex(z, 16)} gamma ${gammas[i]} tau ${taus[i]}`, expected[i], got);
+    });
+    return compare.done();
+  },
+
   dot(oracle) {
     const compare = new Comparison("dot");
     for (const { name, dtype, D, w, x, logit } of readVectors("dot").cases) {

@@ -66,8 +66,10 @@ export function dotL32(weights: Float32Array, hidden: Float32Array): number {
 
 /** The operands of one row of the head, f32 [D]. */
 export function weightRow(head: Head, token: number): Float32Array {
+  const row = new Float32Array(head.hiddenSize);
   const start = token * head.hiddenSize;
-  return Float32Array.from({ length: head.hiddenSize }, (_, column) => decodeWeight(head.dtype, head.weights[start + column]!));
+  for (let column = 0; column < row.length; column++) row[column] = decodeWeight(head.dtype, head.weights[start + column]!);
+  return row;
 }
 
 /** Z of one token, Q31.32, and the f32 logit it came from (null for int8, whose Z is made of scaled group sums). */

@@ -5,7 +5,7 @@ import { createBackend, type BackendName } from "./backends/list.js";
 import { loadHead, type LoadOptions, type LoadedHead, type LoadProgress } from "./head/load.js";
 import { prepareHiddenStates, type HiddenProblem } from "./hidden.js";
 import { sampleMatrix, type SampleLogitsOptions } from "./logits.js";
-import { checkMatrix, type FloatData } from "./matrix.js";
+import { checkMatrix, widen, type FloatData } from "./matrix.js";
 import { checkOnInvalid, InvalidRowError, toResult, type ResultOptions, type SampleResult } from "./outcome.js";
 import { encodeRequest } from "./spec/request.js";
 
@@ -94,10 +94,10 @@ class HeadSampler implements Sampler {
 
   async sample(options: SampleOptions): Promise<SampleResult> {
     this.#backendInUse();
-    const { data, dtype, rowCount } = checkMatrix("hiddenStates", options.hiddenStates, "D", this.hiddenSize);
+    const hiddenStates = checkMatrix("hiddenStates", options.hiddenStates, "D", this.hiddenSize);
     const onInvalid = checkOnInvalid(options.onInvalid);
-    const draws = checkDraws(options, rowCount);
-    const { values, invalidRow } = prepareHiddenStates(data, dtype, rowCount, this.#shape, this.#largestMagnitude);
+    const draws = checkDraws(options, hiddenStates.rowCount);
+    const { values, invalidRow } = prepareHiddenStates(widen(hiddenStates), this.#shape, this.#largestMagnitude);
     if (onInvalid === "throw") refuseInvalid(invalidRow, this.#shape);
     const request = encodeRequest(draws.rows, draws.samples);
     const candidates = await this.#head.sample({ hiddenStates: values, request });

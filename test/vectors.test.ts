@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { STATUS_ALL_MASKED, STATUS_OK, type Candidates } from "../src/backend.js";
 import { BACKENDS } from "../src/index.js";
+import { rowDigest } from "../src/head/digest.js";
 import { loadHead } from "../src/head/load.js";
 import { isInRange, prepareHiddenStates } from "../src/hidden.js";
 import * as float from "../src/spec/float.js";
@@ -26,7 +27,7 @@ describe("the oracle gives the known answers of", () => {
   });
 
   it("and every file is read by a test", () => {
-    const read = new Set([...Object.keys(VECTOR_CHECKS).map((name) => name.split(" ")[0]), "range", "refused"]);
+    const read = new Set([...Object.keys(VECTOR_CHECKS).map((name) => name.split(" ")[0]), "range", "refused", "digest"]);
     const files = readdirSync(new URL("vectors", import.meta.url)).filter((file) => file.endsWith(".json"));
     expect(files.map((file) => file.replace(".json", "")).sort()).toEqual([...read].sort());
   });
@@ -63,8 +64,7 @@ describe.each(BACKENDS.map(({ name }) => name))("%s", async (name) => {
       const { dtype, vocabSize, hiddenSize, weights: data, scales } = vectorHead(problem);
       const weights = { data, dtype, shape: [vocabSize, hiddenSize], ...(scales && { scales }) };
       const { shape, head, statistics } = await loadHead({ weights, createSink: backend.createHead.bind(backend) });
-      const rows = problem.hidden.length;
-      const hidden = prepareHiddenStates(f32Values(problem.hidden.join(" ")), "f32", rows, shape, statistics.largestMagnitude);
+      const hidden = prepareHiddenStates(f32Values(problem.hidden.join(" ")), shape, statistics.largestMagnitude);
       expect(hidden.invalidRow.every((found) => found === null)).toBe(true);
       for (const call of problem.calls) {
         const tau = oracle.tauOf(f64Value(call.T));
@@ -107,10 +107,27 @@ describe("heads and hidden states that the rule refuses, or not", () => {
       return;
     }
     const { shape, statistics } = await loading;
-    const { invalidRow } = prepareHiddenStates(f32Values(given.hidden.join(" ")), "f32", given.hidden.length, shape, statistics.largestMagnitude);
+    const { invalidRow } = prepareHiddenStates(f32Values(given.hidden.join(" ")), shape, statistics.largestMagnitude);
     const row = invalidRow.findIndex((found) => found !== null);
     if (given.result === "ok") return expect(row).toBe(-1);
     expect(row).toBe(given.row ?? 0);
     if (given.column !== undefined) expect(invalidRow[row]!.column).toBe(given.column);
+  });
+});
+
+describe("digests", () => {
+  it("xxh32", () => {
+    for (const { bytes, seed, xxh32 } of readVectors("digest").hashes) {
+      const data = Uint8Array.from(Buffer.from(bytes, "hex"));
+      expect(rowDigest(new DataView(data.buffer), 0, data.length)[seed], `${bytes} seed ${seed}`).toBe(parseInt(xxh32, 16));
+    }
+  });
+
+  it.each<any>(readVectors("digest").heads)("of a head, $dtype $weights.length rows: $digest", async (given) => {
+    const { dtype, vocabSize, hiddenSize, weights: data, scales } = vectorHead({ ...given, V: given.weights.length, D: words(given.weights[0]).length });
+    const backend = await BACKENDS.find(({ name }) => name === "reference")!.create();
+    const weights = { data, dtype, shape: [vocabSize, hiddenSize], ...(scales && { scales }) };
+    const { statistics } = await loadHead({ weights, createSink: backend.createHead.bind(backend) });
+    expect(statistics.digest).toBe(given.digest);
   });
 });

@@ -12,7 +12,7 @@ import pathlib
 import sys
 
 from flash_sampling_reference import SPEC_VERSION
-from vector_makers import dots, draws, noise, numbers, problems, requests
+from vector_makers import digests, dots, draws, noise, numbers, problems, requests
 
 FILES = {
     "philox.json": noise.philox,
@@ -32,6 +32,7 @@ FILES = {
     "logits.json": draws.logits_file,
     "without-replacement.json": draws.without_replacement_file,
     "request.json": requests.request_file,
+    "digest.json": digests.digest_file,
 }
 
 

@@ -24,12 +24,20 @@ export async function sampleLogits(
 ): Promise<SampleResult> {
   const vocabSize = options.vocabSize ?? checkMatrix("logits", options.logits, "V", 1).rowCount;
   checkInteger("vocabSize", vocabSize, 1, VOCAB_LIMIT);
-  const backend = await createBackend(options.backend ?? "auto");
-  try {
-    return await sampleMatrix(backend, options, vocabSize);
-  } finally {
-    backend.dispose();
+  return sampleMatrix(await sharedBackend(options.backend ?? "auto"), options, vocabSize);
+}
+
+/** A decode loop calls again and again: what it needs is made once, a few hundred KiB that are never given back. */
+const shared = new Map<BackendName | "auto", Promise<Backend>>();
+
+function sharedBackend(name: BackendName | "auto"): Promise<Backend> {
+  let backend = shared.get(name);
+  if (backend === undefined) {
+    backend = createBackend(name);
+    shared.set(name, backend);
+    backend.catch(() => shared.delete(name));
   }
+  return backend;
 }
 
 /** The same on a backend that is there already. */

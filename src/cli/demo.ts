@@ -1,0 +1,142 @@
+/** `flash-sampling demo`: the same draws on every backend that runs here, side by side, and what many draws look like. */
+import type { Command } from "commander";
+import { BACKENDS, type BackendName } from "../backends/list.js";
+import type { HeadArray } from "../head/head-reader.js";
+import { sampleLogits } from "../logits.js";
+import { createSampler } from "../sampler.js";
+import { SPEC_VERSION } from "../spec/constants.js";
+import { green, red } from "./color.js";
+import { EXIT_WRONG } from "./exit.js";
+import { countDraws, formatHistogram, type Histogram } from "./histogram.js";
+import { readSeed, readWhole } from "./options.js";
+import { syntheticHead, syntheticHiddenStates } from "./synthetic-head.js";
+import { fastest } from "./timing.js";
+
+interface DemoInputs {
+  readonly seed?: bigint;
+  readonly vocabSize: number;
+  readonly hiddenSize: number;
+  readonly rows: number;
+  readonly json?: boolean;
+}
+
+/** One backend's part. */
+interface Run {
+  readonly backend: BackendName;
+  /** Why it does not run here; then the other fields are empty. */
+  readonly reason: string | null;
+  /** A token a row. */
+  readonly tokens: readonly number[];
+  readonly loadMilliseconds: number;
+  /** One call for all rows, the fastest within REPEAT_MILLISECONDS. */
+  readonly sampleMilliseconds: number;
+}
+
+const DEFAULT_SEED = 42n;
+const REPEAT_MILLISECONDS = 300;
+/** Logits of the histogram's row: probabilities from a third down to one in a thousand. */
+const HISTOGRAM_LOGITS = Float32Array.of(2, 3.5, 0.5, 4, 1, 3, -1, 2.5, 3.25, 0, 1.5, -1.5);
+const HISTOGRAM_DRAWS = 20_000;
+/** With the three columns of numbers before it: 79. */
+const HISTOGRAM_WIDTH = 54;
+
+const EXAMPLES = `
+Exit code 1 when two backends give different tokens.
+
+Examples:
+  $ flash-sampling demo
+  $ flash-sampling demo --seed 7 --vocab-size 128256 --hidden-size 2048 --rows 1`;
+
+export function addDemo(program: Command, version: string): void {
+  program
+    .command("demo")
+    .description("sample a made-up head on every backend: tokens side by side, times, a histogram")
+    .option("--seed <n>", "0 to 2^64-1, decimal or 0x hex (default: 42)", readSeed)
+    .option("--vocab-size <n>", "V of the head", (text) => readWhole("--vocab-size", text, 1, 2 ** 20 + 1), 32_000)
+    .option("--hidden-size <n>", "D of the head", (text) => readWhole("--hidden-size", text, 1, 2 ** 15 + 1), 2048)
+    .option("--rows <n>", "rows to sample, 1 to 6", (text) => readWhole("--rows", text, 1, 7), 4)
+    .option("--json", "print one JSON document")
+    .addHelpText("after", EXAMPLES)
+    .action((inputs: DemoInputs) => demo(inputs, version));
+}
+
+async function demo(inputs: DemoInputs, version: string): Promise<void> {
+  const { seed = DEFAULT_SEED, vocabSize, hiddenSize, rows, json } = inputs;
+  const show = (text: string) => json || process.stdout.write(`${text}\n`);
+  show(`flash-sampling ${version}, rule ${SPEC_VERSION}: one seed, one token, on every backend\n`);
+  show(`head   V = ${vocabSize}, D = ${hiddenSize}, bf16, ${megabytes(inputs)} MB, from a fixed integer generator`);
+  show(`draws  ${rows} ${rows === 1 ? "row" : "rows"}, temperature 1, seed ${seed}\n`);
+  show(formatRow(["backend", "load ms", "sample ms", ...Array.from({ length: rows }, (_, row) => `row ${row}`)]));
+  const head = syntheticHead(vocabSize, hiddenSize);
+  const hiddenStates = syntheticHiddenStates(rows, hiddenSize);
+  const runs: Run[] = [];
+  for (const { name, probe } of BACKENDS) {
+    const reason = await probe();
+    const run = reason === null ? await runOn(name, head, hiddenStates, seed) : { backend: name, reason, tokens: [], loadMilliseconds: 0, sampleMilliseconds: 0 };
+    runs.push(run);
+    show(formatRun(run));
+  }
+  const ran = runs.filter(({ reason }) => reason === null);
+  const equal = ran.every(({ tokens }) => tokens.join() === ran[0]!.tokens.join());
+  if (!equal) process.exitCode = EXIT_WRONG;
+  show(`\n${describeRuns(runs, ran.length, equal)}\n`);
+  const { tokens } = await sampleLogits({ logits: HISTOGRAM_LOGITS, backend: ran[0]!.backend, seed, numSamples: HISTOGRAM_DRAWS });
+  const histogram = countDraws(HISTOGRAM_LOGITS, tokens);
+  show(describeHistogram(histogram));
+  if (!json) return;
+  const draw = { seed: String(seed), V: vocabSize, D: hiddenSize, rows };
+  process.stdout.write(`${JSON.stringify({ specVersion: SPEC_VERSION, version, ...draw, equal, backends: runs, histogram })}\n`);
+}
+
+async function runOn(backend: BackendName, weights: HeadArray, hiddenStates: Float32Array, seed: bigint): Promise<Run> {
+  const started = performance.now();
+  const sampler = await createSampler({ weights, backend });
+  try {
+    const loadMilliseconds = performance.now() - started;
+    let tokens: number[] = [];
+    const sampleMilliseconds = await fastest(REPEAT_MILLISECONDS, async () => {
+      tokens = Array.from((await sampler.sample({ hiddenStates, seed })).tokens);
+    });
+    return { backend, reason: null, tokens, loadMilliseconds, sampleMilliseconds };
+  } finally {
+    sampler.dispose();
+  }
+}
+
+function megabytes({ vocabSize, hiddenSize }: DemoInputs): string {
+  return ((vocabSize * hiddenSize * 2) / 1e6).toFixed(1);
+}
+
+function formatRow([backend, ...cells]: readonly string[]): string {
+  return [backend!.padEnd(12), ...cells.map((cell, column) => cell.padStart(column < 2 ? 10 : 8))].join("");
+}
+
+function formatRun({ backend, reason, tokens, loadMilliseconds, sampleMilliseconds }: Run): string {
+  if (reason !== null) return `${backend.padEnd(12)}  does not run here`;
+  return formatRow([backend, loadMilliseconds.toFixed(0), sampleMilliseconds.toFixed(1), ...tokens.map(String)]);
+}
+
+function describeRuns(runs: readonly Run[], ran: number, equal: boolean): string {
+  return [
+    verdict(ran, runs.length, equal),
+    ...runs.flatMap(({ backend, reason }) => (reason === null ? [] : [`${backend}: ${reason}.`])),
+    "sample ms: one call for all rows, the fastest of those that fit into 0.3 s.",
+    "The reference is slow by design: it is there to be right.",
+  ].join("\n");
+}
+
+function verdict(ran: number, all: number, equal: boolean): string {
+  if (!equal) return red("DIFFERENT tokens: a backend is wrong.");
+  return ran === 1 ? "Only one backend runs here: nothing to compare." : green(`Equal tokens on ${ran} of ${all} backends.`);
+}
+
+function describeHistogram(histogram: Histogram): string {
+  const draws = HISTOGRAM_DRAWS.toLocaleString("en-US");
+  return [
+    `${draws} draws of one row of ${HISTOGRAM_LOGITS.length} logits (bars), softmax itself (│)`,
+    "",
+    formatHistogram(histogram, HISTOGRAM_WIDTH),
+    "",
+    `chi-square ${histogram.chiSquare.toFixed(1)}; exact draws have ${HISTOGRAM_LOGITS.length - 1} on average, above 31.3 once in 1000 seeds`,
+  ].join("\n");
+}

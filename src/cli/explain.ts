@@ -1,0 +1,122 @@
+/** Every number behind one token's score, from the noise words to the gap to the winner, by the plain rule. */
+import { DTYPE_BYTES, type Dtype } from "../backend.js";
+import { readHead } from "../head/head-reader.js";
+import { openSource } from "../head/source.js";
+import { widen } from "../matrix.js";
+import { GUMBEL_OFFSET, PURPOSE_GUMBEL } from "../spec/constants.js";
+import { bitsFromF32, f32FromBits } from "../spec/float.js";
+import { logitOf, roundHidden, type Head, type WeightData } from "../spec/logit.js";
+import { fix, MASK, reportMargin, reportScore, scoreOf, tauOf, tokenGamma } from "../spec/score.js";
+import { scalesLocation, type Drawn } from "./draw.js";
+import { ofRow, readWhole, type DrawInputs } from "./options.js";
+
+/** Which token of which draw. */
+export interface Place {
+  readonly row: number;
+  readonly token: number;
+  readonly sample: number;
+}
+
+/** Words and patterns as hexadecimal text, decimal numbers beside them; null where there is no such number. */
+export interface Explanation extends Place {
+  readonly high: string;
+  readonly low: string;
+  /** J: leading zeros of high, at most 31 */
+  readonly leadingZeros: number;
+  readonly gamma: string;
+  /** gamma * 2^-26 - G0 */
+  readonly gumbel: number;
+  /** int8: null, Z is made of group sums. */
+  readonly logitBits: string | null;
+  readonly logit: number | null;
+  readonly z: string;
+  readonly tau: number;
+  readonly scoreBits: string;
+  readonly score: number | null;
+  readonly winner: number;
+  /** What the winner is ahead of this token, in logits; 0 for the winner. */
+  readonly behind: number | null;
+}
+
+/** ROW:TOKEN or ROW:TOKEN:SAMPLE. @throws RangeError */
+export function readPlace(text: string): Place {
+  const parts = /^(\d+):(\d+)(?::(\d+))?$/.exec(text);
+  if (parts === null) throw new RangeError(`"--explain" expected ROW:TOKEN or ROW:TOKEN:SAMPLE, got ${JSON.stringify(text)}`);
+  const [row, token, sample] = [parts[1]!, parts[2]!, parts[3] ?? "0"].map((part) => readWhole("--explain", part, 0, 2 ** 32));
+  return { row: row!, token: token!, sample: sample! };
+}
+
+/** @throws RangeError for a place outside of what is drawn */
+export function checkPlace(place: Place, rowCount: number, vocabSize: number, numSamples: number): void {
+  if (place.row < rowCount && place.token < vocabSize && place.sample < numSamples) return;
+  const ranges = `row < ${rowCount}, token < ${vocabSize}, sample < ${numSamples}`;
+  throw new RangeError(`"--explain" expected ${ranges}, got ${place.row}:${place.token}:${place.sample}`);
+}
+
+/** drawn: with details, by the reference. The head is opened again for the token's row. */
+export async function explain(place: Place, inputs: DrawInputs, drawn: Drawn): Promise<Explanation> {
+  const { z, logitBits } = await logitAt(place, inputs, drawn);
+  const [sequence, position] = [ofRow(inputs.sequence, place.row), ofRow(inputs.position, place.row)];
+  const address = { seed: drawn.seed, sequence, position, sample: place.sample, purpose: PURPOSE_GUMBEL };
+  const { high, low, gamma } = tokenGamma(address, place.token);
+  const tau = tauOf(inputs.temperature);
+  const score = scoreOf(z, gamma, tau);
+  const winner = drawn.result.details![place.row * inputs.numSamples + place.sample]!;
+  return {
+    ...place,
+    high: hex(high, 8),
+    low: hex(low, 8),
+    leadingZeros: Math.clz32(high | 1),
+    gamma: hex(gamma, 8),
+    gumbel: gamma * 2 ** -26 - GUMBEL_OFFSET,
+    logitBits: logitBits === null ? null : hex(logitBits, 8),
+    logit: logitBits === null ? null : f32FromBits(logitBits),
+    z: hex(z, 16),
+    tau,
+    scoreBits: hex(score, 16),
+    score: score === MASK ? null : reportScore(score, tau),
+    winner: winner.token,
+    behind: score === MASK || winner.scoreBits === null ? null : reportMargin(winner.scoreBits, score),
+  };
+}
+
+/** Two's complement, lower case. */
+export function hex(value: number | bigint, digits: number): string {
+  return BigInt.asUintN(4 * digits, BigInt(value)).toString(16).padStart(digits, "0");
+}
+
+async function logitAt({ row, token }: Place, inputs: DrawInputs, { matrix }: Drawn): Promise<{ z: bigint; logitBits: number | null }> {
+  const { data, dtype } = matrix.values;
+  const values = widen({ data: data.subarray(row * matrix.columns, (row + 1) * matrix.columns), dtype });
+  if (inputs.weights === undefined) {
+    const logitBits = bitsFromF32(values[token]!);
+    return { z: fix(logitBits).z, logitBits };
+  }
+  const head = await readRow(inputs, token);
+  const hidden = values.map((value) => roundHidden(head.dtype, value));
+  return logitOf(head, hidden, 0);
+}
+
+/** One row of the head, as a head of one token. */
+async function readRow({ weights, tensor, scales }: DrawInputs, token: number): Promise<Head> {
+  const source = await openSource(weights!);
+  try {
+    const reader = await readHead(source, tensor, scalesLocation(scales));
+    try {
+      const { dtype, vocabSize, hiddenSize, groupSize } = reader.shape;
+      const bytes = new Uint8Array(hiddenSize * DTYPE_BYTES[dtype]);
+      await reader.readRows(token, bytes);
+      const groups = reader.scales === null ? 0 : reader.scales.length / vocabSize;
+      const rowScales = reader.scales?.subarray(token * groups, (token + 1) * groups);
+      return { dtype, vocabSize: 1, hiddenSize, groupSize, weights: weightsOf(dtype, bytes.buffer), ...(rowScales && { scales: rowScales }) };
+    } finally {
+      await reader.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function weightsOf(dtype: Dtype, buffer: ArrayBuffer): WeightData {
+  return dtype === "f32" ? new Float32Array(buffer) : dtype === "int8" ? new Int8Array(buffer) : new Uint16Array(buffer);
+}

@@ -1,0 +1,77 @@
+/** The options that sample and oracle share, and the reading of their values: refused here, before any file is opened. */
+import type { Command } from "commander";
+import { describe } from "../arguments.js";
+import type { OnInvalid } from "../outcome.js";
+import { SAMPLE_LIMIT, TEMPERATURE_LIMIT } from "../spec/constants.js";
+
+/** One number for all rows, or "rows": each row its index. */
+export type PerRowNumber = number | "rows";
+
+/** What is drawn from what. */
+export interface DrawInputs {
+  readonly weights?: string;
+  readonly tensor?: string;
+  readonly scales?: string;
+  readonly hidden?: string;
+  readonly logits?: string;
+  readonly seed?: bigint;
+  readonly temperature: number;
+  readonly position: PerRowNumber;
+  readonly sequence: PerRowNumber;
+  readonly numSamples: number;
+  readonly onInvalid: OnInvalid;
+}
+
+const U32_LIMIT = 2 ** 32;
+const ON_INVALID: readonly OnInvalid[] = ["throw", "mark"];
+
+export function addDrawOptions(command: Command): Command {
+  return command
+    .option("--weights <file>", "LM head [V, D]: .safetensors, .index.json, .npy, or a URL")
+    .option("--tensor <name>", "its tensor (default: the usual names of LM heads)")
+    .option("--scales <name-or-file>", "scales of an int8 head: a tensor of the file, or a .npy or .safetensors file")
+    .option("--hidden <file>", "hidden states [B, D] or [D]: .npy of f4, f2, f8 or bf16; - is stdin")
+    .option("--logits <file>", "logits [B, V] or [V]: .npy, in place of --weights and --hidden; - is stdin")
+    .option("--seed <n>", "0 to 2^64-1, decimal or 0x hex (default: drawn, and printed on stderr)", readSeed)
+    .option("--temperature <t>", `0 to below ${TEMPERATURE_LIMIT}; 0 is greedy`, readTemperature, 1)
+    .option("--position <n>", "decode step, below 2^32, or rows: each row its index", (text) => readPerRow("--position", text), 0)
+    .option("--sequence <n>", "stream of the request, below 2^32, or rows: each row its index", (text) => readPerRow("--sequence", text), "rows")
+    .option("--num-samples <n>", "draws a row, 1 to 2^24", (text) => readWhole("--num-samples", text, 1, SAMPLE_LIMIT + 1), 1)
+    .option("--on-invalid <what>", "rows without a token: throw (exit 1) or mark (token -1)", (text) => readChoice("--on-invalid", text, ON_INVALID), "throw");
+}
+
+/** @throws RangeError unless text is a whole number of 64 bits without sign */
+export function readSeed(text: string): bigint {
+  const seed = /^(\d+|0x[\da-f]+)$/i.test(text) ? BigInt(text) : -1n;
+  if (seed >= 0n && seed < 1n << 64n) return seed;
+  throw new RangeError(`"--seed" expected a whole number from 0 to 2^64-1, decimal or 0x hex, got ${describe(text)}`);
+}
+
+/** @throws RangeError unless text is a decimal whole number in [from, to) */
+export function readWhole(label: string, text: string, from: number, to: number): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+  if (value >= from && value < to) return value;
+  throw new RangeError(`"${label}" expected a whole number in [${from}, ${to}), got ${describe(text)}`);
+}
+
+/** @throws RangeError unless text is one of choices */
+export function readChoice<Choice extends string>(label: string, text: string, choices: readonly Choice[]): Choice {
+  const choice = choices.find((candidate) => candidate === text);
+  if (choice !== undefined) return choice;
+  throw new RangeError(`"${label}" expected ${choices.join(", ")}, got ${describe(text)}`);
+}
+
+function readTemperature(text: string): number {
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
+  if (value >= 0 && value < TEMPERATURE_LIMIT) return value;
+  throw new RangeError(`"--temperature" expected a number in [0, ${TEMPERATURE_LIMIT}), got ${describe(text)}`);
+}
+
+function readPerRow(label: string, text: string): PerRowNumber {
+  return text === "rows" ? text : readWhole(label, text, 0, U32_LIMIT);
+}
+
+/** The number of one row. */
+export function ofRow(value: PerRowNumber, row: number): number {
+  return value === "rows" ? row : value;
+}

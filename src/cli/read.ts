@@ -1,0 +1,36 @@
+/** Matrices from .npy files: a row a request. */
+import { buffer } from "node:stream/consumers";
+import { readNpyFloats } from "../head/npy.js";
+import { bytesSource, openSource, type ByteSource } from "../head/source.js";
+import type { FloatDtype } from "../matrix.js";
+
+export interface FloatMatrix {
+  /** Where it is from, for messages. */
+  readonly name: string;
+  /** [rowCount, columns], row-major: f32 values, or f16 or bf16 bits */
+  readonly values: { readonly data: Float32Array | Uint16Array; readonly dtype: FloatDtype };
+  readonly rowCount: number;
+  readonly columns: number;
+}
+
+/**
+ * place: a path or URL, or "-" for stdin. An array [n] is one row.
+ * @throws RangeError unless it is a non-empty floating-point array of one or two dimensions
+ */
+export async function readMatrix(place: string): Promise<FloatMatrix> {
+  const source = await openPlace(place);
+  try {
+    const { data, dtype, shape } = await readNpyFloats(source);
+    const [rowCount, columns] = shape.length === 1 ? [1, shape[0]!] : [shape[0] ?? 0, shape[1] ?? 0];
+    if (shape.length > 2 || rowCount * columns === 0) {
+      throw new RangeError(`"${source.name}" expected shape [B, columns] or [columns] with at least one number, got [${shape.join(", ")}]`);
+    }
+    return { name: source.name, values: { data, dtype }, rowCount, columns };
+  } finally {
+    await source.close();
+  }
+}
+
+async function openPlace(place: string): Promise<ByteSource> {
+  return place === "-" ? bytesSource(new Uint8Array(await buffer(process.stdin)), "stdin") : openSource(place);
+}

@@ -1,0 +1,148 @@
+/** What the command line refuses: one line on stderr, nothing on stdout, the right exit code, nothing left running. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { useCli, writeInputs } from "./cli-process.js";
+import { withServer } from "./head-fixtures.js";
+
+const { folder, run } = useCli();
+writeInputs(folder);
+const HEAD = ["sample", "--weights", "head.safetensors", "--hidden", "hidden.npy", "--seed", "1"];
+const LOGITS = ["sample", "--logits", "logits.npy", "--seed", "1"];
+
+async function refused(args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(/^flash-sampling: [^\n]+\n$/);
+  expect(stderr).not.toContain("    at ");
+  return stderr;
+}
+
+describe("values", () => {
+  test.each([
+    ["--temperature", "-1"],
+    ["--temperature", "256"],
+    ["--temperature", "abc"],
+    ["--temperature", ""],
+    ["--temperature", "NaN"],
+    ["--seed", "-1"],
+    ["--seed", "18446744073709551616"],
+    ["--seed", "1.5"],
+    ["--seed", "0x"],
+    ["--position", "4294967296"],
+    ["--position", "-1"],
+    ["--sequence", "4294967296"],
+    ["--sequence", "columns"],
+    ["--num-samples", "0"],
+    ["--num-samples", "16777217"],
+    ["--on-invalid", "ignore"],
+    ["--backend", "cuda"],
+  ])("%s %s", async (option, value) => {
+    expect(await refused([...LOGITS, option, value])).toContain(`"${option}" expected `);
+  });
+
+  test("the ends of the ranges are inside", async () => {
+    const ends = ["--temperature", "255.99", "--seed", "18446744073709551615", "--position", "4294967295", "--sequence", "4294967295"];
+    expect(await run([...LOGITS, ...ends])).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test.each(["5:1", "0:50", "0:1:1", "0", "0:-1", "a:b"])("--explain %s", async (place) => {
+    expect(await refused(["oracle", "--logits", "logits.npy", "--seed", "1", "--explain", place])).toContain('"--explain" expected ');
+  });
+
+  test("--require with a name that does not exist", async () => {
+    expect(await refused(["doctor", "--require", "wasm,cuda"])).toMatch(/"--require" expected .*reference, got "cuda"/);
+  });
+});
+
+describe("inputs", () => {
+  test.each([
+    ["none", []],
+    ["a head without hidden states", ["--weights", "head.safetensors"]],
+    ["hidden states without a head", ["--hidden", "hidden.npy"]],
+    ["a head and logits", ["--weights", "head.safetensors", "--hidden", "hidden.npy", "--logits", "logits.npy"]],
+    ["a tensor of logits", ["--logits", "logits.npy", "--tensor", "x"]],
+  ])("%s", async (_, inputs) => {
+    expect(await refused(["sample", ...inputs])).toMatch(/expected --weights/);
+  });
+});
+
+describe("files", () => {
+  test.each([
+    ["weights that are missing", ["--weights", "missing.safetensors"], "ENOENT"],
+    ["hidden states that are missing", ["--hidden", "missing.npy"], "ENOENT"],
+    ["integers for hidden states", ["--hidden", "integers.npy"], "<i4"],
+    ["hidden states of another D", ["--hidden", "wide.npy"], "expected D = 40 columns, as the head has, got shape [3, 80]"],
+    ["hidden states of three dimensions", ["--hidden", "cube.npy"], "got [1, 3, 40]"],
+    ["an array shorter than it says", ["--hidden", "lying.npy"], "got 7"],
+    ["a head for hidden states", ["--hidden", "head.safetensors"], "expected a .npy file"],
+    ["a GGUF file", ["--weights", "model.gguf"], "got a GGUF file. Convert"],
+    ["a tensor that is not there: the others are listed", ["--tensor", "head"], "lm_head.weight BF16 [50, 40]"],
+    ["scales for a head without", ["--scales", "scales.npy"], "expected weights of dtype I8"],
+  ])("%s", async (_, more, message) => {
+    expect(await refused([...HEAD, ...more])).toContain(message);
+  });
+
+  test("an --out that is a device stays one", async () => {
+    if (!existsSync("/dev/null")) return expect(process.platform).toBe("win32");
+    await refused([...LOGITS, "--out", "/dev/null"]);
+    expect(readFileSync("/dev/null")).toHaveLength(0);
+  });
+});
+
+describe("the command itself", () => {
+  test("suggests verbs and options", async () => {
+    expect(await refused(["smaple"])).toContain("sample");
+    expect(await refused([...LOGITS, "--sede", "1"])).toContain("--seed");
+  });
+
+  test.each([[["sample", "surplus"]], [[...LOGITS, "--seed"]], [["oracle", "--backend", "wasm"]]])("%j", async (args) => {
+    await refused(args);
+  });
+
+  test("without a verb shows the help, on stderr", async () => {
+    const { code, stdout, stderr } = await run([]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^Usage: flash-sampling/);
+  });
+
+  test("--version is the package's", async () => {
+    const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+    expect(await run(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  test.each(["sample", "oracle", "doctor", "demo"])("%s --help has examples and fits 80 columns", async (verb) => {
+    const { code, stdout, stderr } = await run([verb, "--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(`$ flash-sampling ${verb}`);
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect((await run(["help", verb])).stdout).toBe(stdout);
+  });
+});
+
+describe("an end from outside", () => {
+  test("a reader that leaves early is no error", async () => {
+    const ended = await run(["oracle", "--logits", "logits.npy", "--seed", "1", "--num-samples", "300"], { onStart: (child) => child.stdout!.destroy() });
+    expect(ended).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
+  test.skipIf(process.platform === "win32")("Ctrl-C during a load: 130, and nothing is written", async () => {
+    const file = readFileSync(join(folder, "head.safetensors"));
+    const before = readdirSync(folder);
+    let interrupt: () => unknown = () => {};
+    const ended = await withServer(
+      (_, response) => {
+        response.writeHead(206, { "Content-Length": file.length, "Content-Range": `bytes 0-${file.length - 1}/${file.length}` });
+        // Half of the weights: the load waits for the rest.
+        response.write(file.subarray(0, file.length / 2), () => setTimeout(interrupt, 300));
+      },
+      (base) =>
+        run(["sample", "--weights", `${base}/head.safetensors`, "--hidden", "hidden.npy", "--out", "tokens.npy"], {
+          // Once: a second Ctrl-C ends the process on the spot.
+          onStart: (child) => (interrupt = () => child.killed || child.kill("SIGINT")),
+        }),
+    );
+    expect(ended).toEqual({ code: 130, stdout: "", stderr: "flash-sampling: interrupted\n" });
+    expect(readdirSync(folder)).toEqual(before);
+  });
+});

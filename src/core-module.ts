@@ -2,6 +2,10 @@
  * Where the WebAssembly core comes from: the entry for each runtime says how to load it, and init() overrides that.
  * Modules are compiled once and shared by all samplers.
  */
+import { describe } from "./arguments.js";
+
+/** WebAssembly.Module, where the types of the runtime know it: those of Node alone do not. */
+export type CompiledCore = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } } ? Module : object;
 
 /** "core" needs WebAssembly SIMD; "core.relaxed" also relaxed SIMD, and returns the same bits faster. */
 export type CoreVariant = "core" | "core.relaxed";
@@ -10,20 +14,20 @@ export type CoreVariant = "core" | "core.relaxed";
 export interface Platform {
   readonly name: string;
   readonly variants: readonly CoreVariant[];
-  loadCore(variant: CoreVariant): Promise<WebAssembly.Module>;
+  loadCore(variant: CoreVariant): Promise<CompiledCore>;
 }
 
 /** What init() takes: exactly one of these. */
 export interface CoreSource {
-  readonly module?: WebAssembly.Module;
+  readonly module?: CompiledCore;
   readonly bytes?: ArrayBuffer | Uint8Array;
   readonly url?: string | URL;
   readonly response?: Response | Promise<Response>;
 }
 
 let platform: Platform | null = null;
-let givenModule: Promise<WebAssembly.Module> | null = null;
-const loaded = new Map<CoreVariant, Promise<WebAssembly.Module>>();
+let givenModule: Promise<CompiledCore> | null = null;
+const loaded = new Map<CoreVariant, Promise<CompiledCore>>();
 
 export function usePlatform(chosen: Platform): void {
   platform = chosen;
@@ -44,23 +48,41 @@ export async function init(source: CoreSource): Promise<void> {
   givenModule = compiling;
 }
 
-async function compileSource({ module, bytes, url, response }: CoreSource): Promise<WebAssembly.Module> {
+async function compileSource({ module, bytes, url, response }: CoreSource): Promise<CompiledCore> {
   if (module !== undefined) {
-    if (!(module instanceof WebAssembly.Module)) throw new TypeError(`"source.module" expected a WebAssembly.Module, got ${typeof module}`);
+    if (!(module instanceof WebAssembly.Module)) throw new TypeError(`"source.module" expected a WebAssembly.Module, got ${describe(module)}`);
     return module;
   }
-  if (bytes !== undefined) return compileCore(bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes, "source.bytes");
-  return compileResponse(await (response ?? fetch(url!)), String(url ?? "source.response"));
+  if (bytes !== undefined) {
+    const view = bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes;
+    if (!(view instanceof Uint8Array)) throw new TypeError(`"source.bytes" expected an ArrayBuffer or a Uint8Array, got ${describe(bytes)}`);
+    return compileCore(view, "source.bytes");
+  }
+  if (url !== undefined) {
+    if (typeof url !== "string" && !(url instanceof URL)) throw new TypeError(`"source.url" expected a string or a URL, got ${describe(url)}`);
+    return fetchCore(url);
+  }
+  const answer = await response;
+  if (typeof answer?.arrayBuffer !== "function") throw new TypeError(`"source.response" expected a Response, got ${describe(answer)}`);
+  return compileResponse(answer, "source.response");
+}
+
+/** Fetches and compiles a core. */
+export async function fetchCore(url: string | URL): Promise<CompiledCore> {
+  const response = await fetch(url).catch((cause: Error) => {
+    throw new Error(`"${url}" expected a WebAssembly file, got no answer: ${cause.message}`, { cause });
+  });
+  return compileResponse(response, String(url));
 }
 
 /** Compiles an HTTP answer; a wrong MIME type is no obstacle, a page instead of a file is named. */
-export async function compileResponse(response: Response, name: string): Promise<WebAssembly.Module> {
+async function compileResponse(response: Response, name: string): Promise<CompiledCore> {
   if (!response.ok) throw new Error(`"${name}" expected a WebAssembly file, got HTTP status ${response.status}`);
   return compileCore(new Uint8Array(await response.arrayBuffer()), name);
 }
 
 /** Compiles the bytes of a core file after a look at its magic word. */
-export function compileCore(bytes: Uint8Array, name: string): Promise<WebAssembly.Module> {
+export function compileCore(bytes: Uint8Array, name: string): Promise<CompiledCore> {
   const isWasm = bytes.length >= 8 && bytes[0] === 0 && bytes[1] === 0x61 && bytes[2] === 0x73 && bytes[3] === 0x6d;
   if (!isWasm) {
     const start = String.fromCharCode(...bytes.subarray(0, 16)).replace(/[^ -~]/g, ".");
@@ -79,7 +101,7 @@ export function coreObstacle(variant: CoreVariant): string | null {
 }
 
 /** The compiled core of a variant. A failed load is forgotten, so that a later call tries again. */
-export function coreModule(variant: CoreVariant): Promise<WebAssembly.Module> {
+export function coreModule(variant: CoreVariant): Promise<CompiledCore> {
   if (givenModule !== null) return givenModule;
   let module = loaded.get(variant);
   if (module === undefined) {

@@ -64,7 +64,7 @@ async function builtCli(folder: string): Promise<string> {
 
 function start(args: readonly string[], cwd: string, { stdin, onStart }: RunOptions): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd });
+    const child = spawn(process.execPath, [...process.execArgv, ...args], { cwd });
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

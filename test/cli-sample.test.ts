@@ -43,6 +43,12 @@ describe("text", () => {
     expect(zero!.stdout).not.toBe(plain!.stdout);
   });
 
+  test("--position rows gives each row its index", async () => {
+    const { stdout } = await run(["sample", ...HEAD, "--seed", "5", "--position", "rows", "--sequence", "0"]);
+    const tokens = await expectedTokens({ seed: 5n, sequence: 0, position: Array.from({ length: B }, (_, row) => row) });
+    expect(stdout).toBe(`${tokens.join("\n")}\n`);
+  });
+
   test("a backend by name gives the same tokens", async () => {
     const args = ["sample", ...HEAD, "--seed", "42", "--num-samples", "7"];
     expect((await run([...args, "--backend", "reference"])).stdout).toBe((await run(args)).stdout);

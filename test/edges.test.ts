@@ -32,7 +32,7 @@ function withValue(values: readonly number[], at: number, value: number): number
 describe.each(BACKENDS.map(({ name }) => name))("%s", async (backend) => {
   const entry = BACKENDS.find(({ name }) => name === backend)!;
   describe.skipIf(unavailable(backend, await entry.probe()))("decides the corner cases", () => {
-    it.skipIf(backend === "reference").each(DTYPES)("of every shape, %s", { timeout: 120_000 }, async (dtype) => {
+    it.each(backend === "reference" ? [] : DTYPES)("of every shape, %s", { timeout: 120_000 }, async (dtype) => {
       const differences: (string | null)[] = [];
       for (const vocabSize of SIZES) {
         for (const hiddenSize of SIZES) {

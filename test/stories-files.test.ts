@@ -1,10 +1,10 @@
 /** The pieces of examples/stories: files that lie, and its own exp, sine, cosine and rounding. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it, test } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { parseHeader, readCheckpoint } from "../examples/stories/checkpoint.js";
 import { bf16Bits, f16Bits } from "../examples/stories/head.js";
 import { exp, rotaryFrequency, sinCos } from "../examples/stories/maths.js";
@@ -15,8 +15,6 @@ import { pseudoRandom } from "./head-fixtures.js";
 const folder = mkdtempSync(join(tmpdir(), "flash-sampling-stories-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const isBuilt = existsSync(new URL("../dist/node.js", import.meta.url));
-if (!isBuilt) test.skip("dist: not built");
 const program = fileURLToPath(new URL("../examples/stories", import.meta.url));
 
 /** dim, hidden_dim, n_layers, n_heads, n_kv_heads, vocab_size, seq_len of a model of 132 floats: 32 of them its embedding */
@@ -92,7 +90,7 @@ describe("a checkpoint", () => {
     expect(() => parseHeader(header([2 ** 30, 1, 1, 2, 1, 2 ** 31 - 1, 1]), 2 ** 40, "x")).toThrow(/^"x" expected \d+ bytes, as its header says, got 1099511627776$/);
   });
 
-  it.skipIf(!isBuilt)("that is bad ends the command with one line and exit 2", () => {
+  it("that is bad ends the command with one line and exit 2", () => {
     const path = write(complete.subarray(0, 40));
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, path, "--tokenizer", path], { encoding: "utf8" });
     expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: "", stderr: `stories: "${path}" expected ${SMALL_BYTES} bytes, as its header says, got 40\n` });

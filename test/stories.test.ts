@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it, test } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { readCheckpoint } from "../examples/stories/checkpoint.js";
 import { exportStory } from "../examples/stories/export.js";
 import { roundHead, type HeadDtype } from "../examples/stories/head.js";
@@ -27,8 +27,6 @@ const program = fileURLToPath(new URL("../examples/stories", import.meta.url));
 const shared = process.env["FLASH_SAMPLING_SHARED"] ?? fileURLToPath(new URL("../../shared", import.meta.url));
 const modelPath = join(shared, "models", "stories260K.bin");
 const tokenizerPath = join(shared, "models", "tok512.bin");
-const isBuilt = existsSync(new URL("../dist/node.js", import.meta.url));
-if (!isBuilt) test.skip("dist: not built");
 
 /** The drawn tokens of a seed-1 story on stream 0. A snapshot of what the example told when it was written. */
 const SNAPSHOT = [
@@ -117,7 +115,7 @@ describe.skipIf(unavailable("shared", existsSync(modelPath) ? null : `${modelPat
     await expect(tell("reference", "f32", [0], 4, 1n, [5, 6, 7, 8])).rejects.toThrow('"prompt" expected fewer tokens than the 4 steps, got 4');
   });
 
-  it.skipIf(!isBuilt)("is told by the command", () => {
+  it("is told by the command", () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, modelPath, "--seed", "1", "--steps", "20"], { encoding: "utf8" });
     expect({ status, stdout }).toEqual({ status: 0, stdout: `${SNAPSHOT_TEXT}\n` });
     expect(stderr).toMatch(/^\S+, f32 head \[512, 64\], seed 1, 20 tokens\n$/);

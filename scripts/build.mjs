@@ -1,0 +1,118 @@
+/**
+ * Builds the package into dist/: `node scripts/build.mjs [--force]`, or build() from another script.
+ * One bundle for each runtime, the command line, the oracle, the WebAssembly cores, the types, and the licences of
+ * what the bundles contain. A stamp holds the hash of all inputs, so that an unchanged tree is not built again.
+ */
+import { createHash } from "node:crypto";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const dist = join(root, "dist");
+const stampFile = join(root, "build", "dist.sha256");
+const INPUTS = ["src", "assembly", "scripts", "asconfig.json", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json", "LICENSE"];
+const CREATE_REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+const CORES = ["core.wasm", "core.relaxed.wasm"];
+
+/** Builds all of dist/ unless its inputs are those of the last build. */
+export async function build({ force = false, log = () => {} } = {}) {
+  const hash = inputHash();
+  const isFresh = existsSync(stampFile) && readFileSync(stampFile, "utf8") === hash && existsSync(join(dist, "node.js"));
+  if (!force && isFresh) return;
+  const { buildWasm } = await import("./build-wasm.mjs");
+  await buildWasm({ force, log });
+  // Everything is made beside dist/ and then takes its place: no stale file stays, and nobody sees half a build.
+  const staging = join(root, "build", `dist-${process.pid}`);
+  rmSync(staging, { recursive: true, force: true });
+  mkdirSync(staging, { recursive: true });
+  try {
+    for (const core of CORES) copyFileSync(join(root, "build", core), join(staging, core));
+    const inputs = await bundle(staging);
+    writeFileSync(join(staging, "THIRD-PARTY-LICENSES.txt"), licences(inputs));
+    await emitTypes(join(staging, "types"));
+    rmSync(dist, { recursive: true, force: true });
+    renameSync(staging, dist);
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+  writeFileSync(stampFile, hash);
+  for (const name of readdirSync(dist).sort()) log(`dist/${name} ${statSync(join(dist, name)).size} bytes`);
+}
+
+function inputHash() {
+  const hash = createHash("sha256").update(process.version);
+  for (const input of INPUTS.filter((name) => existsSync(join(root, name)))) {
+    const files = statSync(join(root, input)).isDirectory() ? readdirSync(join(root, input), { recursive: true, encoding: "utf8" }).sort() : [""];
+    for (const file of files.map((name) => join(input, name))) {
+      if (statSync(join(root, file)).isFile()) hash.update(file).update("\0").update(readFileSync(join(root, file)));
+    }
+  }
+  return hash.digest("hex");
+}
+
+/** Makes the bundles. Returns the paths of all files that went into them. */
+async function bundle(outdir) {
+  const esbuild = await import("esbuild");
+  const common = { absWorkingDir: root, bundle: true, format: "esm", target: "es2022", outdir, metafile: true, legalComments: "none", logLevel: "warning" };
+  const entries = (...names) => Object.fromEntries(names.map((name) => [name, `src/entries/${name}.ts`]));
+  const results = await Promise.all([
+    // Downloaded by somebody: small.
+    esbuild.build({ ...common, entryPoints: entries("browser"), platform: "browser", minify: true }),
+    // The worker's own bundler looks for this import: it stays as it is.
+    esbuild.build({ ...common, entryPoints: entries("workerd", "edge-light"), platform: "browser", minify: true, external: ["./core.wasm", "./core.wasm?module"] }),
+    // On a disk: names stay whole, for readable stack traces.
+    esbuild.build({ ...common, entryPoints: { ...entries("node", "deno", "bun"), oracle: "src/oracle.ts" }, platform: "node" }),
+    // Its argument parser is CommonJS and asks for Node's modules by require.
+    esbuild.build({ ...common, entryPoints: { cli: "src/cli.ts" }, platform: "node", banner: { js: CREATE_REQUIRE } }),
+  ]);
+  chmodSync(join(outdir, "cli.js"), 0o755);
+  return new Set(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)));
+}
+
+/** The licence of each npm package that the bundles contain. */
+function licences(inputs) {
+  const folders = new Set([...inputs].flatMap((path) => /^(.*\bnode_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
+  const sections = [...folders].sort().map((folder) => {
+    const { name, version, license, author } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+    const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    if (file === undefined && license !== "Apache-2.0") throw new Error(`"${name}" expected a licence file, got none for ${license}`);
+    const holder = typeof author === "string" ? author : author?.name;
+    const text = file === undefined ? `Copyright ${holder}\n\nThe text of this licence is in the file LICENSE of this package.` : readFileSync(join(root, folder, file), "utf8").trim();
+    return `${name} ${version} (${license})\n${"-".repeat(72)}\n${text}\n`;
+  });
+  const head = "The JavaScript files of this folder contain code of these packages.\n\n";
+  return sections.length === 0 ? "The files of this folder contain no code of other packages.\n" : head + sections.join("\n\n");
+}
+
+/** Writes the .d.ts files that the two public entries reach. */
+async function emitTypes(outDir) {
+  const { default: ts } = await import("typescript");
+  const { config, error } = ts.readConfigFile(join(root, "tsconfig.build.json"), ts.sys.readFile);
+  const { options, fileNames, errors } = ts.parseJsonConfigFileContent(config, ts.sys, root, { outDir });
+  const program = ts.createProgram(fileNames, options);
+  const { diagnostics } = program.emit();
+  const problems = [error, ...errors, ...ts.getPreEmitDiagnostics(program), ...diagnostics].filter((problem) => problem !== undefined);
+  if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, { getCanonicalFileName: (name) => name, getCurrentDirectory: () => root, getNewLine: () => "\n" }));
+  // A sampler has Symbol.dispose, which no lib before ESNext declares; who uses the types need not know.
+  const index = join(outDir, "index.d.ts");
+  writeFileSync(index, `/// <reference lib="esnext.disposable" />\n${readFileSync(index, "utf8")}`);
+  const reached = new Set();
+  for (const entry of ["index.d.ts", "oracle.d.ts"]) reach(join(outDir, entry), reached);
+  for (const name of readdirSync(outDir, { recursive: true, encoding: "utf8" })) {
+    const path = join(outDir, name);
+    if (name.endsWith(".d.ts") && !reached.has(path)) rmSync(path);
+  }
+}
+
+function reach(path, reached) {
+  if (reached.has(path)) return;
+  reached.add(path);
+  for (const [, specifier] of readFileSync(path, "utf8").matchAll(/\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)\.js"/g)) {
+    reach(join(dirname(path), `${specifier}.d.ts`), reached);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await build({ force: process.argv.includes("--force"), log: (line) => console.log(line) });
+}

@@ -1,0 +1,15 @@
+/** Node, Deno and Bun: the core lies on disk. */
+import { compileCore, type CoreVariant, type Platform } from "../core-module.js";
+
+/** folder: where the cores are; by default beside this code, once it is bundled. */
+export function filePlatform(name: string, folder: URL = new URL(".", import.meta.url)): Platform {
+  return {
+    name,
+    variants: ["core.relaxed", "core"],
+    async loadCore(variant: CoreVariant) {
+      const { readFile } = await import("node:fs/promises");
+      const url = new URL(`${variant}.wasm`, folder);
+      return compileCore(await readFile(url), url.href);
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/** What npm would publish: its files, sizes, types and manners. Looks at the packed tarball, not at the tree. */
+import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { publint } from "publint";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { filesBelow, packedApp, root, type PackedApp } from "./runtimes/packed.js";
+
+const TIMEOUT = 120_000;
+const execute = promisify(execFile);
+const CORES = ["core.wasm", "core.relaxed.wasm"];
+const ENTRIES = ["browser", "bun", "deno", "edge-light", "node", "workerd"];
+/** Entries that must work where there is no Node. */
+const WEB_ENTRIES = ["browser", "edge-light", "workerd"];
+
+let app: PackedApp;
+let files: string[];
+let manifest: Record<string, any>;
+const read = (file: string) => readFileSync(join(app.packageFolder, file));
+
+beforeAll(async () => {
+  app = await packedApp();
+  files = filesBelow(app.packageFolder);
+  manifest = JSON.parse(read("package.json").toString("utf8"));
+}, TIMEOUT);
+afterAll(() => rmSync(app.folder, { recursive: true, force: true }));
+
+/** Runs a program of node_modules; its output is the error when it fails. */
+async function runTool(script: string, args: readonly string[], cwd: string): Promise<void> {
+  await execute(process.execPath, [join(root, "node_modules", script), ...args], { cwd, env: { ...process.env, NO_COLOR: "1" } }).catch(
+    ({ stdout, stderr }: { stdout: string; stderr: string }) => {
+      throw new Error(`${script} ${args.join(" ")}\n${stdout}${stderr}`);
+    },
+  );
+}
+
+describe("the tarball", () => {
+  it("holds exactly the files it should", () => {
+    const documents = filesBelow(join(root, "docs")).filter((name) => /^[^/]+\.md$/.test(name)).map((name) => `docs/${name}`);
+    const bundles = [...ENTRIES, "cli", "oracle"].map((name) => `dist/${name}.js`);
+    const expected = ["LICENSE", "README.md", "package.json", "dist/THIRD-PARTY-LICENSES.txt", ...CORES.map((name) => `dist/${name}`), ...bundles, ...documents];
+    expect(files.filter((name) => !name.startsWith("dist/types/"))).toEqual(expected.sort());
+    const types = files.filter((name) => name.startsWith("dist/types/"));
+    expect(types).toEqual(expect.arrayContaining(["dist/types/index.d.ts", "dist/types/oracle.d.ts"]));
+    expect(types.filter((name) => !name.endsWith(".d.ts"))).toEqual([]);
+  });
+
+  it("names no place of the machine that built it", () => {
+    const places = [root, homedir(), tmpdir(), "sourceMappingURL", "file:///"];
+    for (const file of files) {
+      const text = read(file).toString("latin1");
+      expect(places.filter((place) => place.length > 1 && text.includes(place)), file).toEqual([]);
+      expect(/(?<![\w.:/])\/(?:home|root|Users|tmp|work|build|mnt)\//.exec(text)?.[0], file).toBeUndefined();
+    }
+  });
+
+  it("stays within its sizes", () => {
+    for (const core of CORES) expect(read(`dist/${core}`).length, core).toBeLessThanOrEqual(24 * 1024);
+    const download = gzipSync(read("dist/browser.js")).length + gzipSync(read("dist/core.wasm")).length;
+    console.log(`browser.js and core.wasm: ${download} bytes gzipped; tarball: ${statSync(app.tarball).size} bytes`);
+    expect(download).toBeLessThanOrEqual(40 * 1024);
+  });
+
+  it("has cores that are not the same file twice", () => {
+    expect(read("dist/core.wasm").equals(read("dist/core.relaxed.wasm"))).toBe(false);
+  });
+
+  it("asks for no Node module where there is no Node", () => {
+    for (const entry of WEB_ENTRIES) {
+      const text = read(`dist/${entry}.js`).toString("utf8");
+      expect(/\b(?:from|import)\s*\(?\s*["'`]node:[^"'`]*/.exec(text)?.[0], entry).toBeUndefined();
+      expect(/\brequire\s*\(/.exec(text)?.[0], entry).toBeUndefined();
+    }
+  });
+
+  it("names the licence of all that is bundled", () => {
+    const text = read("dist/THIRD-PARTY-LICENSES.txt").toString("utf8");
+    for (const name of ["@assemblyscript/loader", "commander"]) expect(text).toMatch(new RegExp(`^${name} [\\d.]+ \\(.+\\)$`, "m"));
+  });
+});
+
+describe("package.json", () => {
+  it("asks for nothing at run time, and runs nothing when installed", () => {
+    for (const key of ["dependencies", "optionalDependencies", "peerDependencies", "bundleDependencies"]) expect(manifest[key], key).toBeUndefined();
+    for (const script of ["preinstall", "install", "postinstall", "prepare"]) expect(manifest["scripts"][script], script).toBeUndefined();
+  });
+
+  it("pins every tool exactly", () => {
+    for (const [name, version] of Object.entries(manifest["devDependencies"])) expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  it("lists the conditions from the narrowest to the widest, types first in each", () => {
+    const conditions = manifest["exports"]["."];
+    expect(Object.keys(conditions)).toEqual(["workerd", "edge-light", "deno", "bun", "node", "browser", "default"]);
+    for (const condition of Object.values<Record<string, string>>(conditions)) expect(Object.keys(condition)).toEqual(["types", "default"]);
+  });
+
+  it("points to files that exist", () => {
+    const targets = (value: unknown): string[] => (typeof value === "string" ? [value] : Object.values(value as object).flatMap(targets));
+    const named = [...targets(manifest["exports"]), ...targets(manifest["bin"]), ...manifest["sideEffects"]].map((target: string) => target.replace(/^\.\//, ""));
+    expect(named.filter((target) => !files.includes(target))).toEqual([]);
+  });
+
+  it("satisfies publint", async () => {
+    const { messages } = await publint({ pkgDir: app.packageFolder, pack: false, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  it("satisfies attw", { timeout: TIMEOUT }, async () => {
+    await runTool("@arethetypeswrong/cli/dist/index.js", [app.tarball, "--profile", "esm-only", "--exclude-entrypoints", ...CORES], app.folder);
+  });
+});
+
+const CONSUMER = `
+import { createSampler, init, sampleLogits, BACKENDS, type SampleResult } from "flash-sampling";
+import { gamma26, philox4x32 } from "flash-sampling/oracle";
+export async function main(weights: Uint16Array, hiddenStates: Float32Array): Promise<Int32Array> {
+  await init({ bytes: new Uint8Array(8) });
+  const words: readonly number[] = philox4x32([0, 0, 0, 0], [0, 0]);
+  using sampler = await createSampler({ weights: { data: weights, dtype: "bf16", shape: [4, 8] }, backend: BACKENDS[0]!.name });
+  const result: SampleResult = await sampler.sample({ hiddenStates, seed: 42n, temperature: gamma26(words[0]!, words[1]!) });
+  // @ts-expect-error: a name that is not there
+  await sampleLogits({ logit: hiddenStates });
+  return result.tokens;
+}
+`;
+
+describe("the types resolve, with all their own files checked, for", () => {
+  it.each([
+    { name: "Node", options: { module: "NodeNext", moduleResolution: "NodeNext", lib: ["ES2022"], types: ["node"], typeRoots: [join(root, "node_modules/@types")] } },
+    { name: "a bundler", options: { module: "ESNext", moduleResolution: "bundler", lib: ["ES2022", "DOM"], types: [] } },
+  ])("$name", { timeout: TIMEOUT }, async ({ name, options }) => {
+    const folder = join(app.folder, `types for ${name}`);
+    mkdirSync(folder);
+    writeFileSync(join(folder, "main.ts"), CONSUMER);
+    const compilerOptions = { ...options, target: "ES2022", strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: false };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.ts"] }));
+    await runTool("typescript/bin/tsc", ["-p", "."], folder);
+  });
+});
+
+it("the command line starts from the tarball", async () => {
+  const { stdout } = await execute(process.execPath, [join(app.packageFolder, manifest["bin"]["flash-sampling"]), "--version"], { cwd: app.folder });
+  expect(stdout.trim()).toBe(manifest["version"]);
+});
+
+it("the tree type-checks", { timeout: TIMEOUT }, async () => {
+  await runTool("typescript/bin/tsc", ["-p", "."], root);
+});

@@ -1,0 +1,160 @@
+/** The packed package in every runtime it has an entry for: the same known answers, through the runtime's own condition. */
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { unavailable } from "../require.js";
+import { bundleInside, bundleOutside, bundleWithVite, moduleQuery, staticCore } from "./bundles.js";
+import { HTML_ANSWER, openBrowser, serve, type Site } from "./chromium.js";
+import { packedApp, type PackedApp } from "./packed.js";
+import { chromiumProgram, packagedProgram } from "./programs.js";
+import type { BackendReport, Report } from "./report.js";
+import { askWorker } from "./workerd.js";
+
+const TIMEOUT = 120_000;
+const execute = promisify(execFile);
+let app: PackedApp;
+let consoleMain: string;
+
+beforeAll(async () => {
+  app = await packedApp();
+  consoleMain = await bundleOutside(app, "main-console.ts");
+}, TIMEOUT);
+afterAll(() => rmSync(app.folder, { recursive: true, force: true }));
+
+/** Runs the console main: in the app's folder, with a home of its own, and no other variables. */
+async function runConsole(program: string, args: readonly string[], main = consoleMain): Promise<Report> {
+  const env = { PATH: "/usr/bin:/bin", HOME: join(app.folder, "home"), DENO_DIR: join(app.folder, "deno"), NO_COLOR: "1" };
+  const { stdout } = await execute(program, [...args, main], { cwd: app.folder, env, maxBuffer: 1 << 24 });
+  return JSON.parse(stdout) as Report;
+}
+
+/** Asserts that the report is whole and without a difference; backends: those that must have run. */
+function expectRight(report: Report, backends: readonly string[]): void {
+  expect(report.oracleDifferences).toEqual([]);
+  for (const { name, obstacle, draws, differences } of report.backends) {
+    if (backends.includes(name)) expect(obstacle, name).toBeNull();
+    if (obstacle === null) expect(draws, name).toBeGreaterThan(200);
+    expect(differences.slice(0, 5), name).toEqual([]);
+  }
+  expect(report.backends.map(({ name }: BackendReport) => name)).toEqual(expect.arrayContaining([...backends]));
+}
+
+function expectEntry(report: Report, file: string): void {
+  expect(report.entry).toMatch(new RegExp(`/node_modules/flash-sampling/dist/${file}$`));
+}
+
+const PLAIN = ["wasm", "reference"];
+const RELAXED = ["wasm-relaxed", ...PLAIN];
+
+describe.each([
+  { name: "node20", program: "node20", args: [], entry: "node.js", backends: PLAIN },
+  { name: "node20-relaxed", program: "node20", args: ["--experimental-wasm-relaxed-simd"], entry: "node.js", backends: RELAXED },
+  { name: "node24", program: "node24", args: [], entry: "node.js", backends: RELAXED },
+  { name: "deno", program: "deno", args: ["run", "--no-prompt", "--no-remote", "--node-modules-dir=manual", "--allow-read=."], entry: "deno.js", backends: RELAXED },
+  { name: "bun", program: "bun", args: ["--no-install"], entry: "bun.js", backends: PLAIN },
+] as const)("$name", ({ name, program, args, entry, backends }) => {
+  const { path, missing } = packagedProgram(program);
+  it.skipIf(unavailable(name, missing))("gives the known answers", { timeout: TIMEOUT }, async () => {
+    const report = await runConsole(path, args);
+    expectEntry(report, entry);
+    expectRight(report, backends);
+  });
+});
+
+describe("workerd", () => {
+  const { path, missing } = packagedProgram("workerd");
+  it.skipIf(unavailable("workerd", missing))("gives the known answers", { timeout: TIMEOUT }, async () => {
+    const options = { conditions: ["workerd", "worker", "browser"], plugins: [staticCore] };
+    expect(await bundleInside(app, "main-worker.ts", "workerd", options)).toContain("workerd.js");
+    expectRight(JSON.parse(await askWorker(path, join(app.folder, "workerd"))) as Report, PLAIN);
+  });
+});
+
+it("the entry for edge-light gives the known answers, bundled as its platform does it and run in this Node", { timeout: TIMEOUT }, async () => {
+  const options = { conditions: ["edge-light", "worker", "browser"], plugins: [moduleQuery] };
+  expect(await bundleInside(app, "main-console.ts", "edge", options)).toContain("edge-light.js");
+  expectRight(await runConsole(process.execPath, [], join(app.folder, "edge", "main-console.js")), PLAIN);
+});
+
+describe("bundled for pages", () => {
+  beforeAll(async () => {
+    await bundleWithVite(app, "vite");
+    const options = { platform: "browser", loader: { ".wasm": "file" } } as const;
+    expect(await bundleInside(app, "main-url.ts", "esbuild", options)).toContain("browser.js");
+    for (const [folder, main] of [[".", "main-page"], ["esbuild", "main-url"]] as const) writePage(join(app.folder, folder, "index.html"), main);
+    await bundleOutside(app, "main-page.ts");
+  }, TIMEOUT);
+
+  it("Vite copies both cores and points to them", () => {
+    const assets = readdirSync(join(app.folder, "vite", "assets"));
+    expect(assets.filter((name) => name.endsWith(".wasm")).map((name) => name.replace(/-[\w-]{8}\.wasm$/, ""))).toEqual(["core", "core.relaxed"]);
+  });
+
+  it("esbuild copies a core that is imported as a file", () => {
+    expect(readdirSync(join(app.folder, "esbuild")).filter((name) => name.endsWith(".wasm"))).toHaveLength(1);
+  });
+
+  const { path, missing } = chromiumProgram();
+  describe.skipIf(unavailable("chromium", missing))("chromium gives the known answers", () => {
+    let site: Site;
+    let browser: Awaited<ReturnType<typeof openBrowser>>;
+    beforeAll(async () => {
+      site = await serve(app.folder);
+      browser = await openBrowser(path);
+    }, TIMEOUT);
+    afterAll(async () => {
+      await browser?.close();
+      site?.close();
+    });
+
+    /** Opens a page; call: what to evaluate in it. */
+    async function inPage<Result>(address: string, call: string): Promise<Result> {
+      const page = await browser.newPage();
+      const problems: string[] = [];
+      page.on("pageerror", (error) => problems.push(String(error)));
+      try {
+        await page.goto(`${site.address}${address}`);
+        await page.waitForFunction("globalThis.report || globalThis.problem", undefined, { timeout: 20_000 }).catch((cause: unknown) => {
+          throw new Error(`${address} did not load: ${problems.join("; ")}`, { cause });
+        });
+        return (await page.evaluate(call)) as Result;
+      } finally {
+        await page.close();
+      }
+    }
+
+    it("from the files themselves", { timeout: TIMEOUT }, async () => {
+      expectRight(await inPage<Report>("/right/index.html", "report()"), RELAXED);
+    });
+    it("when the server gets the type of .wasm wrong", { timeout: TIMEOUT }, async () => {
+      expectRight(await inPage<Report>("/wrong/index.html", "report()"), RELAXED);
+    });
+    it("bundled by Vite", { timeout: TIMEOUT }, async () => {
+      expectRight(await inPage<Report>("/right/vite/index.html", "report()"), RELAXED);
+    });
+    it("bundled by esbuild, with init({ url })", { timeout: TIMEOUT }, async () => {
+      expectRight(await inPage<Report>("/right/esbuild/index.html", "report()"), PLAIN);
+    });
+
+    it("after init(), where the server answers .wasm with a page: an error names it first", { timeout: TIMEOUT }, async () => {
+      const call = `(async () => {
+        const before = await report();
+        await init({ url: "/right/node_modules/flash-sampling/dist/core.wasm" });
+        return [before, await report()];
+      })()`;
+      const [before, after] = await inPage<[Report, Report]>("/page/index.html", call);
+      const obstacle = before.backends.find(({ name }) => name === "wasm")!.obstacle;
+      expect(obstacle).toContain(`expected a WebAssembly file, got ${HTML_ANSWER.length} bytes that start with "<!doctype html>`);
+      expectRight(after, PLAIN);
+    });
+  });
+});
+
+/** A page that loads a main, and finds the package unbundled as the condition "browser" says. */
+function writePage(file: string, main: string): void {
+  const imports = { "flash-sampling": "./node_modules/flash-sampling/dist/browser.js", "flash-sampling/oracle": "./node_modules/flash-sampling/dist/oracle.js" };
+  for (const target of Object.values(imports)) expect(existsSync(join(app.folder, target)), target).toBe(true);
+  writeFileSync(file, `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script><script type="module" src="./${main}.js"></script>`);
+}

@@ -61,12 +61,13 @@ describe("memory while sampling 64 rows", () => {
       const [vocabSize, hiddenSize] = [${vocabSize}, ${hiddenSize}];
       const sampler = await createSampler({ weights: { data: new Uint16Array(vocabSize * hiddenSize).fill(0x3c00), dtype: "bf16", shape: [vocabSize, hiddenSize] } });
       const hiddenStates = new Float32Array(64 * hiddenSize).fill(1);
-      globalThis.gc();
-      const before = process.memoryUsage().arrayBuffers;
       let largest = 0;
-      for (let position = 0; position < 3; position++) {
+      for (let position = 0; position < 9; position++) {
+        globalThis.gc();
+        await new Promise((resolve) => setTimeout(resolve)); // what the collector found is given back in the next turn
+        const before = process.memoryUsage().arrayBuffers;
         await sampler.sample({ hiddenStates, seed: 1n, position, details: true });
-        largest = Math.max(largest, process.memoryUsage().arrayBuffers - before);
+        if (position > 0) largest = Math.max(largest, process.memoryUsage().arrayBuffers - before);
       }
       const memory = memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0) - vocabSize * hiddenSize * 2;
       console.log(JSON.stringify({ memory, arrayBuffers: largest, memories: memories.length }));
@@ -75,6 +76,7 @@ describe("memory while sampling 64 rows", () => {
   it("is the same at V = 32768 and V = 151936", { timeout: 600_000 }, () => {
     const [small, large] = [measure(32_768, 1024), measure(151_936, 1024)];
     console.log(`beyond the weights, wasm memory: ${small.memory} and ${large.memory} bytes; array buffers a call: ${small.arrayBuffers} and ${large.arrayBuffers} bytes`);
+    expect(small.arrayBuffers).toBeGreaterThan(0);
     expect(large).toEqual(small);
   });
 });

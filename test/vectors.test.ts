@@ -1,14 +1,14 @@
 /** The known answers of the independent reader: the oracle function by function, every backend decision by decision. */
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { STATUS_ALL_MASKED, STATUS_OK, type Candidates } from "../src/backend.js";
 import { BACKENDS } from "../src/index.js";
 import { rowDigest } from "../src/head/digest.js";
 import { loadHead } from "../src/head/load.js";
 import { isInRange, prepareHiddenStates } from "../src/hidden.js";
 import * as float from "../src/spec/float.js";
 import * as oracle from "../src/oracle.js";
-import { drawText, f32Values, f64Value, readVectors, shownDraw, VECTOR_CHECKS, vectorHead, words } from "./vector-checks.js";
+import { logitsAnswers, sampleAnswers } from "./backend-vectors.js";
+import { f32Values, readVectors, VECTOR_CHECKS, vectorHead, words } from "./vector-checks.js";
 import { unavailable } from "./require.js";
 
 describe("the oracle gives the known answers of", () => {
@@ -33,59 +33,22 @@ describe("the oracle gives the known answers of", () => {
   });
 });
 
-/** Draw `index` of the candidates as the oracle would give it. */
-function drawOf(candidates: Candidates, index: number): oracle.Draw {
-  const status = candidates.status[index]!;
-  return {
-    status: status === STATUS_OK ? "ok" : status === STATUS_ALL_MASKED ? "all-masked" : "invalid",
-    token: candidates.token[index]!,
-    score: candidates.score[index]!,
-    runnerUp: candidates.runnerUp[index]!,
-    runnerUpScore: candidates.runnerUpScore[index]!,
-  };
-}
-
-function vectorRequest(call: any, rows: any[], tau: number): Uint32Array {
-  const requests = rows.map((row) => ({
-    seed: BigInt(`0x${row.seed}`),
-    sequence: parseInt(row.sequence, 16),
-    position: parseInt(row.position, 16),
-    tau,
-    firstSample: parseInt(call.firstSample, 16),
-  }));
-  return oracle.encodeRequest(requests, call.samples);
-}
-
 describe.each(BACKENDS.map(({ name }) => name))("%s", async (name) => {
   const entry = BACKENDS.find((backend) => backend.name === name)!;
   describe.skipIf(unavailable(name, await entry.probe()))("gives the known answers of", () => {
     it.each<any>(readVectors("sample").problems)("sample: $name", async (problem) => {
       const backend = await entry.create();
-      const { dtype, vocabSize, hiddenSize, weights: data, scales } = vectorHead(problem);
-      const weights = { data, dtype, shape: [vocabSize, hiddenSize], ...(scales && { scales }) };
-      const { shape, head, statistics } = await loadHead({ weights, createSink: backend.createHead.bind(backend) });
-      const hidden = prepareHiddenStates(f32Values(problem.hidden.join(" ")), shape, statistics.largestMagnitude);
-      expect(hidden.invalidRow.every((found) => found === null)).toBe(true);
-      for (const call of problem.calls) {
-        const tau = oracle.tauOf(f64Value(call.T));
-        const candidates = await head.sample({ hiddenStates: hidden.values, request: vectorRequest(call, call.rows, tau) });
-        const got = Array.from(candidates.token, (_, index) => shownDraw(oracle, drawOf(candidates, index), tau));
-        expect(got).toEqual(call.rows.flatMap((row: any) => row.draws.map(drawText)));
-      }
-      head.dispose();
+      const { expected, got } = await sampleAnswers(backend, problem);
+      expect(expected.length).toBeGreaterThan(0);
+      expect(got).toEqual(expected);
       backend.dispose();
     });
 
-    it.each<any>(readVectors("logits").cases)("logits: $name", async ({ logits, calls }) => {
+    it.each<any>(readVectors("logits").cases)("logits: $name", async (given) => {
       const backend = await entry.create();
-      const values = f32Values(logits);
-      expect(calls.length).toBeGreaterThan(0);
-      for (const call of calls) {
-        const tau = oracle.tauOf(f64Value(call.T));
-        const candidates = await backend.sampleLogits({ logits: values, vocabSize: values.length, request: vectorRequest(call, [call], tau) });
-        const got = Array.from(candidates.token, (_, index) => shownDraw(oracle, drawOf(candidates, index), tau));
-        expect(got).toEqual(call.draws.map(drawText));
-      }
+      const { expected, got } = await logitsAnswers(backend, given);
+      expect(expected.length).toBeGreaterThan(0);
+      expect(got).toEqual(expected);
       backend.dispose();
     });
   });

@@ -86,7 +86,7 @@ async function sampleOn(backend: Backend, head: HeadInput, hiddenStates: Float32
 const modules = new Map<string, WebAssembly.Module>();
 beforeAll(async () => {
   const folder = await buildWasm();
-  for (const build of BUILDS) modules.set(build, await WebAssembly.compile(await readFile(`${folder}/${build}.wasm`)));
+  for (const build of BUILDS) modules.set(build, await WebAssembly.compile(new Uint8Array(await readFile(`${folder}/${build}.wasm`))));
 });
 
 const vectorFile = `${process.env["FLASH_SAMPLING_SHARED"] ?? fileURLToPath(new URL("../../shared", import.meta.url))}/vectors/sampling.json`;

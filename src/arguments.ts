@@ -1,7 +1,9 @@
 /** Checks of what callers pass for each row: one place that knows the ranges and words the errors. */
+import { describe } from "./describe.js";
 import { SAMPLE_LIMIT, TEMPERATURE_LIMIT } from "./spec/constants.js";
 import type { RowRequest } from "./spec/request.js";
 import { tauOf } from "./spec/score.js";
+import { ownView, typedArrayKind } from "./typed-arrays.js";
 
 /** A value for all rows, or one a row. */
 export type PerRow = number | ArrayLike<number>;
@@ -23,43 +25,71 @@ export interface DrawOptions {
   readonly numSamples?: number;
 }
 
-export interface CheckedDraws {
+/** "throw": an error for the first row without a token. "mark": token -1 for that row, the others as if it were not there. */
+export type OnInvalid = "throw" | "mark";
+
+/** How the outcome is told. */
+export interface ResultOptions {
+  /** Also return score, runner-up and margin of each draw. Default false. */
+  readonly details?: boolean;
+  /** What becomes of a row that has no token. Default "throw". */
+  readonly onInvalid?: OnInvalid;
+}
+
+/** Everything a call asks for, copied: what the caller does to its options afterwards no longer matters. */
+export interface CheckedCall {
   readonly seed: bigint | BigUint64Array;
   readonly samples: number;
   readonly rows: readonly RowRequest[];
+  readonly details: boolean;
+  readonly onInvalid: OnInvalid;
 }
 
 const U32_LIMIT = 2 ** 32;
+/** Draws of one call: 25 bytes each while they are decided. */
+export const DRAW_LIMIT = 2 ** 26;
+/** Draws of one call with details, each an object; and rows of one call. */
+export const DETAIL_LIMIT = 2 ** 22;
 
 /** @throws TypeError, RangeError naming the argument */
-export function checkDraws(options: DrawOptions, rowCount: number): CheckedDraws {
-  const { numSamples: samples = 1, temperature: temperatures = 1, position: positions = 0 } = options;
+export function checkCall(options: DrawOptions & ResultOptions, rowCount: number): CheckedCall {
+  const { numSamples: samples = 1, details = false, onInvalid = "throw" } = options;
+  const { seed: givenSeed, temperature: temperatures = 1, position: positions = 0, sequence: sequences } = options;
   checkInteger("numSamples", samples, 1, SAMPLE_LIMIT + 1);
-  const seed = checkSeed(options.seed, rowCount);
-  const seedOfRow = (row: number) => (typeof seed === "bigint" ? seed : seed[row]!);
+  if (typeof details !== "boolean") throw new TypeError(`"details" expected true or false, got ${describe(details)}`);
+  if (onInvalid !== "throw" && onInvalid !== "mark") throw new RangeError(`"onInvalid" expected "throw" or "mark", got ${describe(onInvalid)}`);
+  checkDrawCount(rowCount, samples, details);
+  const seed = checkSeed(givenSeed, rowCount);
   const temperature = perRow("temperature", temperatures, rowCount, checkTemperature);
   const position = perRow("position", positions, rowCount, checkU32);
-  const sequence =
-    options.sequence === undefined
-      ? (row: number) => (typeof seed === "bigint" ? row : 0)
-      : perRow("sequence", options.sequence, rowCount, checkU32);
+  const sequence = sequences === undefined ? null : perRow("sequence", sequences, rowCount, checkU32);
   const rows = Array.from({ length: rowCount }, (_, row) => ({
-    seed: seedOfRow(row),
-    sequence: sequence(row),
+    seed: typeof seed === "bigint" ? seed : seed[row]!,
+    sequence: sequence === null ? (typeof seed === "bigint" ? row : 0) : sequence(row),
     position: position(row),
     tau: tauOf(temperature(row)),
   }));
-  return { seed, samples, rows };
+  return { seed, samples, rows, details, onInvalid };
+}
+
+/** @throws RangeError when one call cannot return so many draws */
+export function checkDrawCount(rowCount: number, samples: number, details: boolean): void {
+  if (rowCount > DETAIL_LIMIT) throw new RangeError(`"rows" expected at most ${DETAIL_LIMIT} in one call, got ${rowCount}`);
+  const limit = details ? DETAIL_LIMIT : DRAW_LIMIT;
+  if (rowCount * samples > limit) {
+    throw new RangeError(`"numSamples" expected at most ${limit} draws in one call${details ? " with details" : ""}, got ${rowCount} rows * ${samples}`);
+  }
 }
 
 function checkSeed(seed: DrawOptions["seed"], rowCount: number): bigint | BigUint64Array {
   if (seed === undefined) return crypto.getRandomValues(new BigUint64Array(1))[0]!;
-  if (seed instanceof BigUint64Array) {
-    if (seed.length !== rowCount) throw new RangeError(`"seed" expected ${rowCount} seeds, one a row, got ${seed.length}`);
-    return seed.slice();
+  if (typedArrayKind(seed) === "BigUint64Array") {
+    const seeds = ownView(seed, BigUint64Array).slice();
+    if (seeds.length !== rowCount) throw new RangeError(`"seed" expected ${rowCount} seeds, one a row, got ${seeds.length}`);
+    return seeds;
   }
   if (typeof seed === "bigint") {
-    if (seed < 0n || seed >= 1n << 64n) throw new RangeError(`"seed" expected a bigint in [0, 2^64), got ${seed}`);
+    if (seed < 0n || seed >= 1n << 64n) throw new RangeError(`"seed" expected a bigint in [0, 2^64), got ${describe(seed)}`);
     return seed;
   }
   if (typeof seed !== "number") {
@@ -71,19 +101,20 @@ function checkSeed(seed: DrawOptions["seed"], rowCount: number): bigint | BigUin
   return BigInt(seed);
 }
 
+/** Values are read once, and it is the copy that is checked. */
 function perRow(name: string, value: PerRow, rowCount: number, check: (name: string, value: unknown) => void): (row: number) => number {
   if (typeof value === "number") {
     check(name, value);
     return () => value;
   }
-  if (!isArrayLike(value)) throw new TypeError(`"${name}" expected a number or an array with one a row, got ${describe(value)}`);
-  if (value.length !== rowCount) throw new RangeError(`"${name}" expected ${rowCount} values, one a row, got ${value.length}`);
-  for (let row = 0; row < rowCount; row++) check(`${name}[${row}]`, value[row]);
-  return (row) => value[row]!;
-}
-
-function isArrayLike(value: unknown): value is ArrayLike<number> {
-  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+  if (!Array.isArray(value) && typedArrayKind(value) === undefined) {
+    throw new TypeError(`"${name}" expected a number or an array with one a row, got ${describe(value)}`);
+  }
+  const { length } = value;
+  if (length !== rowCount) throw new RangeError(`"${name}" expected ${rowCount} values, one a row, got ${length}`);
+  const values = Array.from({ length }, (_, row) => value[row]);
+  values.forEach((element, row) => check(`${name}[${row}]`, element));
+  return (row) => values[row]!;
 }
 
 function checkTemperature(name: string, value: unknown): void {
@@ -103,10 +134,7 @@ export function checkInteger(name: string, value: unknown, from: number, to: num
   }
 }
 
-/** What came, for an error: short, and never a value that could throw on its way to text. */
-export function describe(value: unknown): string {
-  if (value === null) return "null";
-  if (typeof value === "object") return value.constructor?.name ?? "an object";
-  if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value);
-  return typeof value === "function" || typeof value === "symbol" ? `a ${typeof value}` : String(value);
+/** @throws TypeError unless options is an object that names what the call needs */
+export function checkOptions(options: unknown, needed: string): void {
+  if (typeof options !== "object" || options === null) throw new TypeError(`"options" expected an object with ${needed}, got ${describe(options)}`);
 }

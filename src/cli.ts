@@ -5,6 +5,7 @@ import { Command } from "commander";
 import { addDemo } from "./cli/demo.js";
 import { addDoctor } from "./cli/doctor.js";
 import { endQuietlyOnClosedPipe, reportFailure } from "./cli/exit.js";
+import { addHelp } from "./cli/help.js";
 import { addOracle } from "./cli/oracle.js";
 import { addSample } from "./cli/sample.js";
 import { usePlatform } from "./core-module.js";
@@ -36,6 +37,7 @@ addSample(program, version);
 addOracle(program, version);
 addDoctor(program, version);
 addDemo(program, version);
+addHelp(program);
 
 endQuietlyOnClosedPipe();
 await program.parseAsync().catch(reportFailure);

@@ -2,7 +2,8 @@
  * Where the WebAssembly core comes from: the entry for each runtime says how to load it, and init() overrides that.
  * Modules are compiled once and shared by all samplers.
  */
-import { describe } from "./arguments.js";
+import { describe } from "./describe.js";
+import { isBuffer, ownBytes, typedArrayKind } from "./typed-arrays.js";
 
 /** WebAssembly.Module, where the types of the runtime know it: those of Node alone do not. */
 export type CompiledCore = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } } ? Module : object;
@@ -27,6 +28,7 @@ export interface CoreSource {
 
 let platform: Platform | null = null;
 let givenModule: Promise<CompiledCore> | null = null;
+let generation = 0;
 const loaded = new Map<CoreVariant, Promise<CompiledCore>>();
 
 export function usePlatform(chosen: Platform): void {
@@ -44,8 +46,23 @@ export async function init(source: CoreSource): Promise<void> {
     throw new TypeError(`"source" expected exactly one of module, bytes, url, response, got ${kinds.join(" and ") || "none"}`);
   }
   const compiling = compileSource(source);
-  await compiling;
+  checkExports(await compiling);
   givenModule = compiling;
+  generation++;
+}
+
+/** How often init() has handed over a core: what was made from an earlier one is then out of date. */
+export function coreGeneration(): number {
+  return generation;
+}
+
+/** A few of what every core exports: enough to tell it from another module. */
+const CORE_EXPORTS = ["setAreas", "setHead", "sampleBf16", "sampleLogits"];
+
+function checkExports(module: CompiledCore): void {
+  const names = new Set(WebAssembly.Module.exports(module as never).map(({ name }) => name));
+  const missing = CORE_EXPORTS.find((name) => !names.has(name));
+  if (missing !== undefined) throw new TypeError(`"source" expected the core of flash-sampling, got a module without its export ${missing}`);
 }
 
 async function compileSource({ module, bytes, url, response }: CoreSource): Promise<CompiledCore> {
@@ -54,9 +71,10 @@ async function compileSource({ module, bytes, url, response }: CoreSource): Prom
     return module;
   }
   if (bytes !== undefined) {
-    const view = bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes;
-    if (!(view instanceof Uint8Array)) throw new TypeError(`"source.bytes" expected an ArrayBuffer or a Uint8Array, got ${describe(bytes)}`);
-    return compileCore(view, "source.bytes");
+    if (typedArrayKind(bytes) !== "Uint8Array" && !isBuffer(bytes)) {
+      throw new TypeError(`"source.bytes" expected an ArrayBuffer or a Uint8Array, got ${describe(bytes)}`);
+    }
+    return compileCore(isBuffer(bytes) ? new Uint8Array(bytes) : ownBytes(bytes), "source.bytes");
   }
   if (url !== undefined) {
     if (typeof url !== "string" && !(url instanceof URL)) throw new TypeError(`"source.url" expected a string or a URL, got ${describe(url)}`);
@@ -69,10 +87,12 @@ async function compileSource({ module, bytes, url, response }: CoreSource): Prom
 
 /** Fetches and compiles a core. */
 export async function fetchCore(url: string | URL): Promise<CompiledCore> {
+  // A query may hold a key: it stays out of messages.
+  const name = String(url).replace(/[?#].*/s, "");
   const response = await fetch(url).catch((cause: Error) => {
-    throw new Error(`"${url}" expected a WebAssembly file, got no answer: ${cause.message}`, { cause });
+    throw new Error(`"${name}" expected a WebAssembly file, got no answer: ${cause.message.replace(String(url), name)}`, { cause });
   });
-  return compileResponse(response, String(url));
+  return compileResponse(response, name);
 }
 
 /** Compiles an HTTP answer; a wrong MIME type is no obstacle, a page instead of a file is named. */

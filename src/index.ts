@@ -2,8 +2,8 @@
 export { createSampler, type Sampler, type SampleOptions, type SamplerOptions } from "./sampler.js";
 export { sampleLogits, type SampleLogitsOptions } from "./logits.js";
 export { init, type CoreSource } from "./core-module.js";
-export { InvalidRowError, type OnInvalid, type ResultOptions, type SampleDetail, type SampleResult } from "./outcome.js";
-export type { DrawOptions, PerRow } from "./arguments.js";
+export { InvalidRowError, type SampleDetail, type SampleResult } from "./outcome.js";
+export type { DrawOptions, OnInvalid, PerRow, ResultOptions } from "./arguments.js";
 export type { FloatData, FloatDtype } from "./matrix.js";
 export type { LoadProgress } from "./head/load.js";
 export type { HeadArray } from "./head/head-reader.js";

@@ -1,9 +1,11 @@
 /** Sampling from logits that somebody else computed: the same noise, score and decision, without a head. */
-import { checkDraws, checkInteger, type DrawOptions } from "./arguments.js";
-import type { Backend } from "./backend.js";
+import { checkCall, checkInteger, checkOptions, type CheckedCall, type DrawOptions, type ResultOptions } from "./arguments.js";
+import { describe } from "./describe.js";
+import type { Backend, LogitsBatch } from "./backend.js";
 import { createBackend, type BackendName } from "./backends/list.js";
+import { coreGeneration } from "./core-module.js";
 import { checkMatrix, widen, type FloatData } from "./matrix.js";
-import { checkOnInvalid, toResult, type ResultOptions, type SampleResult } from "./outcome.js";
+import { toResult, type SampleResult } from "./outcome.js";
 import { encodeRequest } from "./spec/request.js";
 
 export interface SampleLogitsOptions extends DrawOptions, ResultOptions {
@@ -22,30 +24,46 @@ const VOCAB_LIMIT = 2 ** 31;
 export async function sampleLogits(
   options: SampleLogitsOptions & { readonly vocabSize?: number; readonly backend?: BackendName | "auto" },
 ): Promise<SampleResult> {
-  const vocabSize = options.vocabSize ?? checkMatrix("logits", options.logits, "V", 1).rowCount;
+  checkOptions(options, "logits");
+  const { vocabSize = checkMatrix("logits", options.logits, "V", 1).rowCount, backend = "auto" } = options;
   checkInteger("vocabSize", vocabSize, 1, VOCAB_LIMIT);
-  return sampleMatrix(await sharedBackend(options.backend ?? "auto"), options, vocabSize);
-}
-
-/** A decode loop calls again and again: what it needs is made once, a few hundred KiB that are never given back. */
-const shared = new Map<BackendName | "auto", Promise<Backend>>();
-
-function sharedBackend(name: BackendName | "auto"): Promise<Backend> {
-  let backend = shared.get(name);
-  if (backend === undefined) {
-    backend = createBackend(name);
-    shared.set(name, backend);
-    backend.catch(() => shared.delete(name));
-  }
-  return backend;
+  const checked = checkLogits(options, vocabSize);
+  return decide(await sharedBackend(backend), checked);
 }
 
 /** The same on a backend that is there already. */
-export async function sampleMatrix(backend: Backend, options: SampleLogitsOptions, vocabSize: number): Promise<SampleResult> {
+export async function sampleLogitsOn(backend: Backend, options: SampleLogitsOptions, vocabSize: number): Promise<SampleResult> {
+  checkOptions(options, "logits");
+  return decide(backend, checkLogits(options, vocabSize));
+}
+
+interface CheckedLogits {
+  readonly call: CheckedCall;
+  readonly batch: LogitsBatch;
+}
+
+/** All of it in one go, before anything is awaited: the caller may use its arrays again at once. */
+function checkLogits(options: SampleLogitsOptions, vocabSize: number): CheckedLogits {
   const matrix = checkMatrix("logits", options.logits, "V", vocabSize);
-  const onInvalid = checkOnInvalid(options.onInvalid);
-  const draws = checkDraws(options, matrix.rowCount);
-  const request = encodeRequest(draws.rows, draws.samples);
-  const candidates = await backend.sampleLogits({ logits: widen(matrix), vocabSize, request });
-  return toResult(candidates, draws, options.details ?? false, onInvalid);
+  const call = checkCall(options, matrix.rowCount);
+  return { call, batch: { logits: widen(matrix), vocabSize, request: encodeRequest(call.rows, call.samples) } };
+}
+
+async function decide(backend: Backend, { call, batch }: CheckedLogits): Promise<SampleResult> {
+  return toResult(await backend.sampleLogits(batch), call);
+}
+
+/** A decode loop calls again and again: what it needs is made once, a few hundred KiB that are never given back. */
+const shared = new Map<string, Promise<Backend>>();
+
+function sharedBackend(name: BackendName | "auto"): Promise<Backend> {
+  // A core that init() handed over since then makes other backends.
+  const key = `${describe(name)} ${coreGeneration()}`;
+  let backend = shared.get(key);
+  if (backend === undefined) {
+    backend = createBackend(name);
+    shared.set(key, backend);
+    backend.catch(() => shared.delete(key));
+  }
+  return backend;
 }

@@ -1,17 +1,7 @@
 /** From a backend's candidates to what callers read: tokens, details, and errors for rows that have no token. */
-import { STATUS_ALL_MASKED, STATUS_INVALID, type Candidates } from "./backend.js";
+import { STATUS_ALL_MASKED, STATUS_INVALID, STATUS_OK, type Candidates } from "./backend.js";
 import { reportMargin, reportScore } from "./spec/score.js";
-import type { CheckedDraws } from "./arguments.js";
-
-/** "throw": an error for the first row without a token. "mark": token -1 for that row, the others as if it were not there. */
-export type OnInvalid = "throw" | "mark";
-
-export interface ResultOptions {
-  /** Also return score, runner-up and margin of each draw. Default false. */
-  readonly details?: boolean;
-  /** What becomes of a row that has no token. Default "throw". */
-  readonly onInvalid?: OnInvalid;
-}
+import type { CheckedCall } from "./arguments.js";
 
 /** The decision of one draw. */
 export interface SampleDetail {
@@ -47,22 +37,15 @@ export class InvalidRowError extends RangeError {
   }
 }
 
-export function checkOnInvalid(onInvalid: unknown): OnInvalid {
-  if (onInvalid === undefined || onInvalid === "throw") return "throw";
-  if (onInvalid === "mark") return "mark";
-  throw new RangeError(`"onInvalid" expected "throw" or "mark", got ${typeof onInvalid === "string" ? JSON.stringify(onInvalid) : typeof onInvalid}`);
-}
-
-/** @throws InvalidRowError for the first row without a token, when onInvalid is "throw" */
-export function toResult(candidates: Candidates, draws: CheckedDraws, wantDetails: boolean, onInvalid: OnInvalid): SampleResult {
+/** @throws InvalidRowError for the first row without a token, when the call says so */
+export function toResult(candidates: Candidates, { samples, rows, seed, details, onInvalid }: CheckedCall): SampleResult {
   if (onInvalid === "throw") {
-    const bad = candidates.status.findIndex((status) => status !== 0);
-    if (bad >= 0) throw rowError(Math.floor(bad / draws.samples), candidates.status[bad]!);
+    const bad = candidates.status.findIndex((status) => status !== STATUS_OK);
+    if (bad >= 0) throw rowError(Math.floor(bad / samples), candidates.status[bad]!);
   }
-  const result = { tokens: candidates.token, seed: draws.seed };
-  if (!wantDetails) return result;
-  const details = Array.from(candidates.token, (_, index) => detail(candidates, index, draws.rows[Math.floor(index / draws.samples)]!.tau));
-  return { ...result, details };
+  const result = { tokens: candidates.token, seed };
+  if (!details) return result;
+  return { ...result, details: Array.from(candidates.token, (_, index) => detail(candidates, index, rows[Math.floor(index / samples)]!.tau)) };
 }
 
 function rowError(row: number, status: number): InvalidRowError {
@@ -73,7 +56,7 @@ function rowError(row: number, status: number): InvalidRowError {
 
 function detail(candidates: Candidates, index: number, tau: number): SampleDetail {
   const status = candidates.status[index]!;
-  if (status !== 0) {
+  if (status !== STATUS_OK) {
     const name = status === STATUS_INVALID ? "invalid" : "all-masked";
     return { token: -1, scoreBits: null, score: null, runnerUp: -1, margin: null, status: name };
   }

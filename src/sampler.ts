@@ -1,12 +1,13 @@
 /** createSampler: validate, choose a backend, load the head, sample. */
-import { checkDraws, describe, type DrawOptions } from "./arguments.js";
+import { checkCall, checkOptions, type DrawOptions, type ResultOptions } from "./arguments.js";
+import { describe } from "./describe.js";
 import { STATUS_INVALID, type Backend, type BackendHead, type Candidates, type Dtype, type HeadShape } from "./backend.js";
 import { createBackend, type BackendName } from "./backends/list.js";
 import { loadHead, type LoadOptions, type LoadedHead, type LoadProgress } from "./head/load.js";
 import { prepareHiddenStates, type HiddenProblem } from "./hidden.js";
-import { sampleMatrix, type SampleLogitsOptions } from "./logits.js";
+import { sampleLogitsOn, type SampleLogitsOptions } from "./logits.js";
 import { checkMatrix, widen, type FloatData } from "./matrix.js";
-import { checkOnInvalid, InvalidRowError, toResult, type ResultOptions, type SampleResult } from "./outcome.js";
+import { InvalidRowError, toResult, type SampleResult } from "./outcome.js";
 import { encodeRequest } from "./spec/request.js";
 
 export interface SamplerOptions {
@@ -53,11 +54,13 @@ export interface Sampler {
  * @throws TypeError, RangeError naming the argument or the place in the file; AbortError when the signal says so
  */
 export async function createSampler(options: SamplerOptions): Promise<Sampler> {
-  if (typeof options !== "object" || options === null) throw new TypeError(`"options" expected an object with weights, got ${describe(options)}`);
-  options.signal?.throwIfAborted();
-  const backend = await createBackend(options.backend ?? "auto");
+  checkOptions(options, "weights");
+  const { weights, tensor, scales, backend: name = "auto", signal, onProgress } = options;
+  if (signal !== undefined && typeof signal?.throwIfAborted !== "function") throw new TypeError(`"signal" expected an AbortSignal, got ${describe(signal)}`);
+  if (onProgress !== undefined && typeof onProgress !== "function") throw new TypeError(`"onProgress" expected a function, got ${describe(onProgress)}`);
+  signal?.throwIfAborted();
+  const backend = await createBackend(name);
   try {
-    const { weights, tensor, scales, signal, onProgress } = options;
     const createSink = backend.createHead.bind(backend);
     return new HeadSampler(backend, await loadHead({ weights, tensor, scales, signal, onProgress, createSink }));
   } catch (error) {
@@ -94,19 +97,18 @@ class HeadSampler implements Sampler {
 
   async sample(options: SampleOptions): Promise<SampleResult> {
     this.#backendInUse();
+    checkOptions(options, "hiddenStates");
     const hiddenStates = checkMatrix("hiddenStates", options.hiddenStates, "D", this.hiddenSize);
-    const onInvalid = checkOnInvalid(options.onInvalid);
-    const draws = checkDraws(options, hiddenStates.rowCount);
+    const call = checkCall(options, hiddenStates.rowCount);
     const { values, invalidRow } = prepareHiddenStates(widen(hiddenStates), this.#shape, this.#largestMagnitude);
-    if (onInvalid === "throw") refuseInvalid(invalidRow, this.#shape);
-    const request = encodeRequest(draws.rows, draws.samples);
-    const candidates = await this.#head.sample({ hiddenStates: values, request });
-    markInvalid(candidates, invalidRow, draws.samples);
-    return toResult(candidates, draws, options.details ?? false, onInvalid);
+    if (call.onInvalid === "throw") refuseInvalid(invalidRow, this.#shape);
+    const candidates = await this.#head.sample({ hiddenStates: values, request: encodeRequest(call.rows, call.samples) });
+    markInvalid(candidates, invalidRow, call.samples);
+    return toResult(candidates, call);
   }
 
   async sampleLogits(options: SampleLogitsOptions): Promise<SampleResult> {
-    return sampleMatrix(this.#backendInUse(), options, this.vocabSize);
+    return sampleLogitsOn(this.#backendInUse(), options, this.vocabSize);
   }
 
   dispose(): void {

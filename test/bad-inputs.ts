@@ -51,9 +51,28 @@ export const BAD_SAMPLES: readonly (BadInput & { readonly call: Loose<SampleOpti
   ...[0, -1, 1.5, 2 ** 24 + 1, NaN].map((numSamples) => ({
     name: `numSamples ${numSamples}`, call: { numSamples }, error: "RangeError" as const, message: /"numSamples" expected an integer in \[1, 16777217\)/,
   })),
+  { name: "more draws than one call returns", call: { numSamples: 2 ** 24, hiddenStates: new Float32Array(15).fill(1) }, error: "RangeError", message: /"numSamples" expected at most 67108864 draws in one call, got 5 rows \* 16777216/ },
+  { name: "more draws than one call returns with details", call: { numSamples: 2 ** 22, details: true }, error: "RangeError", message: /"numSamples" expected at most 4194304 draws in one call with details, got 2 rows \* 4194304/ },
+  ...["yes", 1, null].map((details) => ({ name: `details ${details}`, call: { details }, error: "TypeError" as const, message: /"details" expected true or false/ })),
+  { name: "onInvalid null", call: { onInvalid: null }, error: "RangeError", message: /"onInvalid".*got null/ },
   { name: "numSamples a string", call: { numSamples: "2" }, error: "TypeError", message: /"numSamples".*got "2"/ },
   { name: "onInvalid unknown", call: { onInvalid: "ignore" }, error: "RangeError", message: /"onInvalid" expected "throw" or "mark", got "ignore"/ },
 ];
+
+/** A safetensors file of one tensor of 16 bytes, whatever its dtype is said to be. */
+function safetensorsOf(name: string, dtype: string): Uint8Array {
+  const header = new TextEncoder().encode(JSON.stringify({ [name]: { dtype, shape: [2, dtype === "I8" ? 8 : dtype === "F64" ? 1 : 4], data_offsets: [0, 16] } }));
+  const file = new Uint8Array(8 + header.length + 16);
+  new DataView(file.buffer).setUint32(0, header.length, true);
+  file.set(header, 8);
+  return file;
+}
+
+function detached(): Uint16Array {
+  const array = new Uint16Array(15);
+  structuredClone(array.buffer, { transfer: [array.buffer] });
+  return array;
+}
 
 const weights = (change: object) => ({ weights: { ...GOOD_HEAD, ...change } });
 
@@ -79,5 +98,20 @@ export const BAD_HEADS: readonly (BadInput & { readonly options: Loose<SamplerOp
   })),
   { name: "scales of another length", options: weights({ dtype: "int8", data: new Int8Array(15), scales: new Float32Array(10).fill(1) }), error: "RangeError", message: /scales/ },
   { name: "backend unknown", options: { weights: GOOD_HEAD, backend: "cpu" }, error: "RangeError", message: /"backend" expected auto.*got "cpu"/ },
-  { name: "backend not a name", options: { weights: GOOD_HEAD, backend: 3 }, error: "RangeError", message: /"backend"/ },
+  ...[3, 5n, Symbol("x"), null, {}].map((backend) => ({ name: `backend ${typeof backend}`, options: { weights: GOOD_HEAD, backend }, error: "RangeError" as const, message: /"backend" expected auto/ })),
+  ...[5, {}, null].map((signal) => ({ name: `signal ${signal}`, options: { weights: GOOD_HEAD, signal }, error: "TypeError" as const, message: /"signal" expected an AbortSignal/ })),
+  { name: "onProgress a number", options: { weights: GOOD_HEAD, onProgress: 5 }, error: "TypeError", message: /"onProgress" expected a function, got 5/ },
+  { name: "tensor a number", options: { weights: safetensorsOf("w", "BF16"), tensor: 5 }, error: "TypeError", message: /"tensor" expected the name of a tensor, got 5/ },
+  { name: "tensor a symbol", options: { weights: safetensorsOf("w", "BF16"), tensor: Symbol("w") }, error: "TypeError", message: /"tensor".*got a symbol/ },
+  { name: "scales null for a file", options: { weights: safetensorsOf("w", "I8"), scales: null }, error: "TypeError", message: /"scales" expected the name of a tensor/ },
+  ...["toString", "constructor", "__proto__"].map((dtype) => ({ name: `a file's dtype ${dtype}`, options: { weights: safetensorsOf("w", dtype) }, error: "RangeError" as const, message: /expected BF16, F16, F32 or I8/ })),
+  { name: "a tensor name with control characters", options: { weights: safetensorsOf("a\nb\u001b[31m", "F64") }, error: "RangeError", message: /for "a\\nb\\u001b\[31m", got F64/ },
+  { name: "a dtype that is an object", options: weights({ dtype: Object.create(null) }), error: "RangeError", message: /"weights.dtype".*got Object/ },
+  { name: "a shape of symbols", options: weights({ shape: [Symbol("V"), 3] }), error: "RangeError", message: /got \[a symbol, 3\]/ },
+  { name: "detached data", options: weights({ data: detached() }), error: "RangeError", message: /5 \* 3.*got 0/ },
+  ...[[], [1, 2], [null]].map((list) => ({ name: `a list of ${list.length} that are no Files`, options: { weights: list }, error: "TypeError" as const, message: /"source" expected a list of Files/ })),
+  ...["http://", "http://%zz/", "https://[/x"].map((url) => ({ name: `the URL ${url}`, options: { weights: url }, error: "RangeError" as const, message: /"source" expected a URL, got/ })),
+  ...["data:application/octet-stream,abc", "blob:abc", "ftp://host/x"].map((url) => ({ name: `the address ${url}`, options: { weights: url }, error: "RangeError" as const, message: /"source" expected a path or a file:, http: or https: URL/ })),
+  { name: "a URL with a password", options: { weights: "http://user:secret@127.0.0.1:9/x?key=secret" }, error: "RangeError", message: /"http:\/\/127.0.0.1:9\/x" expected a URL without user name and password, got one with them$/ },
+  { name: "a file: URL of another machine", options: { weights: "file://host/x" }, error: "RangeError", message: /"source" expected a file: URL of this machine/ },
 ];

@@ -56,7 +56,7 @@ describe("sources", () => {
   test("a source passes through, and another kind is refused", async () => {
     const source = await openSource(content);
     expect(await openSource(source)).toBe(source);
-    expect(await messageOf(() => openSource(7 as never))).toBe('TypeError: "source" expected a path, URL, Blob, list of Files or bytes, got number');
+    expect(await messageOf(() => openSource(7 as never))).toBe('TypeError: "source" expected a path, URL, Blob, list of Files or bytes, got 7');
     expect(await messageOf(() => openSource(null as never))).toMatch(/got null$/);
     expect(await messageOf(() => openSource("ftp://host/x"))).toBe('RangeError: "source" expected a path or a file:, http: or https: URL, got ftp:');
   });

@@ -83,6 +83,7 @@ describe("init() refuses", () => {
     ["bytes that are text", { bytes: "AGFzbQ==" }, TypeError, /^"source.bytes" expected an ArrayBuffer or a Uint8Array, got "AGFzbQ=="$/],
     ["a number for a URL", { url: 7 }, TypeError, /^"source.url" expected a string or a URL, got 7$/],
     ["a URL that nobody answers", { url: "http://127.0.0.1:1/core.wasm" }, Error, /^"http:\/\/127.0.0.1:1\/core.wasm" expected a WebAssembly file, got no answer/],
+    ["a module that is no core", { bytes: Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0) }, TypeError, /^"source" expected the core of flash-sampling, got a module without its export setAreas$/],
     ["no bytes", { bytes: new Uint8Array(0) }, Error, /^"source.bytes" expected a WebAssembly file, got 0 bytes/],
     ["a page", { bytes: new TextEncoder().encode(PAGE) }, Error, /start with "<!doctype html><"$/],
     ["a file cut inside its code", { bytes: bytes.subarray(0, bytes.length >> 1) }, WebAssembly.CompileError as never, /./],

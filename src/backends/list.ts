@@ -1,4 +1,5 @@
 /** The one list of backends: it drives the automatic choice, the conformance tests, the doctor and the benches. */
+import { describe } from "../describe.js";
 import type { Backend } from "../backend.js";
 import { coreModule, coreObstacle, type CoreVariant } from "../core-module.js";
 import { createReferenceBackend } from "./reference.js";
@@ -42,7 +43,7 @@ function wasmEntry(name: BackendName, variant: CoreVariant): BackendEntry {
 export async function createBackend(name: BackendName | "auto"): Promise<Backend> {
   const candidates = BACKENDS.filter((entry) => (name === "auto" ? entry.auto : entry.name === name));
   if (candidates.length === 0) {
-    throw new RangeError(`"backend" expected ${["auto", ...BACKENDS.map((entry) => entry.name)].join(", ")}, got ${JSON.stringify(name)}`);
+    throw new RangeError(`"backend" expected ${["auto", ...BACKENDS.map((entry) => entry.name)].join(", ")}, got ${describe(name)}`);
   }
   const reasons: string[] = [];
   for (const entry of candidates) {

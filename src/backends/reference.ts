@@ -1,4 +1,5 @@
 /** The oracle as a backend: src/spec on whole rows, one token after the other. Slow by design; what every other backend must equal. */
+import { allocate } from "../allocate.js";
 import {
   STATUS_ALL_MASKED,
   STATUS_INVALID,
@@ -38,7 +39,7 @@ class ReferenceSink implements HeadSink {
   constructor(shape: HeadShape, scales: Float32Array | null) {
     this.#shape = shape;
     this.#scales = scales;
-    this.#weights = allocateWeights(shape);
+    this.#weights = allocate(() => allocateWeights(shape), `${shape.vocabSize} * ${shape.hiddenSize} weights`);
     this.#bytes = new Uint8Array(this.#weights.buffer);
   }
 
@@ -52,12 +53,16 @@ class ReferenceSink implements HeadSink {
   finish(): BackendHead {
     const { dtype, vocabSize, hiddenSize, groupSize } = this.#shape;
     const weights = this.#weights;
-    const head: Head = { dtype, vocabSize, hiddenSize, weights, groupSize, ...(this.#scales && { scales: this.#scales }) };
+    let head: Head | null = { dtype, vocabSize, hiddenSize, weights, groupSize, ...(this.#scales && { scales: this.#scales }) };
     return {
       async sample({ hiddenStates, request }: Batch) {
-        return decide(request, (row) => rowZ(head, hiddenStates.subarray(row * hiddenSize, (row + 1) * hiddenSize)));
+        if (head === null) throw new Error('"head" expected one that is in use, got one that was disposed of');
+        const used = head;
+        return decide(request, (row) => rowZ(used, hiddenStates.subarray(row * hiddenSize, (row + 1) * hiddenSize)));
       },
-      dispose() {},
+      dispose() {
+        head = null;
+      },
     };
   }
 

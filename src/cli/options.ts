@@ -1,7 +1,8 @@
 /** The options that sample and oracle share, and the reading of their values: refused here, before any file is opened. */
+import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
-import { describe } from "../arguments.js";
-import type { OnInvalid } from "../outcome.js";
+import type { OnInvalid } from "../arguments.js";
+import { describe } from "../describe.js";
 import { SAMPLE_LIMIT, TEMPERATURE_LIMIT } from "../spec/constants.js";
 
 /** One number for all rows, or "rows": each row its index. */
@@ -27,17 +28,39 @@ const ON_INVALID: readonly OnInvalid[] = ["throw", "mark"];
 
 export function addDrawOptions(command: Command): Command {
   return command
-    .option("--weights <file>", "LM head [V, D]: .safetensors, .index.json, .npy, or a URL")
+    .option("--weights <file>", "LM head [V, D]: .safetensors, .index.json, .npy, or a URL", (text) => readAddress("--weights", text))
     .option("--tensor <name>", "its tensor (default: the usual names of LM heads)")
-    .option("--scales <name-or-file>", "scales of an int8 head: a tensor of the file, or a .npy or .safetensors file")
-    .option("--hidden <file>", "hidden states [B, D] or [D]: .npy of f4, f2, f8 or bf16; - is stdin")
-    .option("--logits <file>", "logits [B, V] or [V]: .npy, in place of --weights and --hidden; - is stdin")
+    .option("--scales <name-or-file>", "scales of an int8 head: a tensor of the file, or a .npy or .safetensors file", (text) => readAddress("--scales", text))
+    .option("--hidden <file>", "hidden states [B, D] or [D]: .npy of f4, f2, f8 or bf16; - is stdin", (text) => readAddress("--hidden", text))
+    .option("--logits <file>", "logits [B, V] or [V]: .npy, in place of --weights and --hidden; - is stdin", (text) => readAddress("--logits", text))
     .option("--seed <n>", "0 to 2^64-1, decimal or 0x hex (default: drawn, and printed on stderr)", readSeed)
     .option("--temperature <t>", `0 to below ${TEMPERATURE_LIMIT}; 0 is greedy`, readTemperature, 1)
     .option("--position <n>", "decode step, below 2^32, or rows: each row its index", (text) => readPerRow("--position", text), 0)
     .option("--sequence <n>", "stream of the request, below 2^32, or rows: each row its index", (text) => readPerRow("--sequence", text), "rows")
     .option("--num-samples <n>", "draws a row, 1 to 2^24", (text) => readWhole("--num-samples", text, 1, SAMPLE_LIMIT + 1), 1)
     .option("--on-invalid <what>", "rows without a token: throw (exit 1) or mark (token -1)", (text) => readChoice("--on-invalid", text, ON_INVALID), "throw");
+}
+
+/**
+ * A path or URL as it is given.
+ * @throws RangeError for nothing, and for what begins like a URL and is none
+ */
+export function readAddress(label: string, text: string): string {
+  try {
+    localPath(text);
+    if (text !== "") return text;
+  } catch {
+    // Worded below, with the option's name. A query may hold a key.
+  }
+  throw new RangeError(`"${label}" expected a path or a URL, got ${describe(text.replace(/\?.*/s, ""))}`);
+}
+
+/** Where text lies on this machine; null for an address elsewhere. @throws TypeError for a URL that is none */
+export function localPath(text: string): string | null {
+  if (/^file:/i.test(text)) return fileURLToPath(text);
+  if (!/^https?:/i.test(text)) return text;
+  new URL(text);
+  return null;
 }
 
 /** @throws RangeError unless text is a whole number of 64 bits without sign */

@@ -2,6 +2,7 @@
  * A local file as a ByteSource, on Node, Deno and Bun. Bytes go straight from the file into the caller's memory.
  * The only file of this folder that touches node: modules, and only inside a function.
  */
+import { describe } from "../describe.js";
 import { checkRange, type ByteSource } from "./source.js";
 
 /** Bytes of one system read: small enough that an abort is seen soon, and below the 2 GiB limit of one call. */
@@ -12,7 +13,7 @@ export async function openFile(path: string | URL): Promise<ByteSource> {
   const { open, stat } = await importNode<typeof import("node:fs/promises")>("node:fs/promises", path);
   const { dirname, join } = await importNode<typeof import("node:path")>("node:path", path);
   const { fileURLToPath } = await importNode<typeof import("node:url")>("node:url", path);
-  const name = typeof path === "string" ? path : fileURLToPath(path);
+  const name = typeof path === "string" ? path : localPath(path, fileURLToPath);
   // Before opening: opening a pipe would wait for its other end.
   const found = await stat(name).catch((cause: unknown) => {
     throw new Error(`"${name}" expected a readable file, got ${codeOf(cause)}`, { cause });
@@ -38,6 +39,14 @@ export async function openFile(path: string | URL): Promise<ByteSource> {
     close: () => handle.close(),
   };
   return source;
+}
+
+function localPath(url: URL, fileURLToPath: (url: URL) => string): string {
+  try {
+    return fileURLToPath(url);
+  } catch (cause) {
+    throw new RangeError(`"source" expected a file: URL of this machine, got ${describe(url.href)}`, { cause });
+  }
 }
 
 /** The specifier is a variable on purpose: bundlers for browsers must neither resolve nor refuse it. */

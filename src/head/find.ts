@@ -3,6 +3,7 @@
  * First the names of heads, then those of token embeddings, which serve as the head where a model ties the two.
  * Names as the published checkpoints of each family use them.
  */
+import { describe, nameText } from "../describe.js";
 import type { StoredTensor } from "./safetensors.js";
 import type { TensorFile } from "./tensor-file.js";
 
@@ -45,15 +46,16 @@ const LISTED = 20;
 export async function findHead(file: TensorFile, asked: string | undefined, signal?: AbortSignal): Promise<StoredTensor> {
   const names = new Set(file.names);
   if (asked !== undefined) {
+    if (typeof asked !== "string") throw new TypeError(`"tensor" expected the name of a tensor, got ${describe(asked)}`);
     if (names.has(asked)) return file.tensor(asked, signal);
-    throw new RangeError(`"tensor" expected the name of a tensor in ${file.name}, got ${asked}. ${await candidates(file, signal)}`);
+    throw new RangeError(`"tensor" expected the name of a tensor in ${file.name}, got ${nameText(asked)}. ${await candidates(file, signal)}`);
   }
   const head = HEAD_NAMES.find((name) => names.has(name));
   // A head stored in pieces must not be mistaken for a tied one.
   const stem = HEAD_NAMES.map(stemOf).find((stem) => file.names.some((name) => name.startsWith(stem)));
   if (head === undefined && stem !== undefined) {
     const pieces = file.names.filter((name) => name.startsWith(stem)).slice(0, LISTED);
-    throw new RangeError(`"${file.name}" expected a head as one matrix ${stem}weight, got ${pieces.join(", ")}: store it unpacked, or name a tensor`);
+    throw new RangeError(`"${file.name}" expected a head as one matrix ${stem}weight, got ${pieces.map(nameText).join(", ")}: store it unpacked, or name a tensor`);
   }
   if (head !== undefined && names.has(`${stemOf(head)}bias`)) {
     throw new RangeError(`"${file.name}" expected a head without bias, got ${stemOf(head)}bias: name ${head} as the tensor to sample without its bias`);
@@ -88,7 +90,7 @@ async function candidates(file: TensorFile, signal: AbortSignal | undefined): Pr
   const listed = matrices.sort((a, b) => b.length - a.length).slice(0, LISTED);
   if (listed.length === 0) return "The file has no 2-D tensor";
   const rest = matrices.length > listed.length ? `, and ${matrices.length - listed.length} smaller ones` : "";
-  return `Its 2-D tensors: ${listed.map((tensor) => `${tensor.name} ${tensor.dtype} [${tensor.shape.join(", ")}]`).join("; ")}${rest}`;
+  return `Its 2-D tensors: ${listed.map((tensor) => `${nameText(tensor.name)} ${nameText(tensor.dtype)} [${tensor.shape.join(", ")}]`).join("; ")}${rest}`;
 }
 
 async function allTensors(file: TensorFile, signal: AbortSignal | undefined): Promise<StoredTensor[]> {

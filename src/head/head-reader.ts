@@ -1,6 +1,8 @@
 /** Rows of a head, from a file or from memory, behind one interface. All that a head's shape can get wrong is refused here. */
 import type { Dtype, HeadShape } from "../backend.js";
+import { describe, nameText } from "../describe.js";
 import { DTYPE_BYTES } from "../backend.js";
+import { ownBytes, ownView, typedArrayKind } from "../typed-arrays.js";
 import { findHead } from "./find.js";
 import { checkScales, groupSizeOf, readScales, type ScalesLocation } from "./scales.js";
 import type { ByteSource } from "./source.js";
@@ -31,7 +33,7 @@ const VOCAB_LIMIT = 2 ** 31 - 1;
 /** A row of any dtype fits 4 MiB. Real models are below 2^15. */
 const HIDDEN_LIMIT = 2 ** 20;
 
-const STORED_DTYPES: Readonly<Record<string, Dtype>> = { BF16: "bf16", F16: "f16", F32: "f32", I8: "int8" };
+const STORED_DTYPES: ReadonlyMap<string, Dtype> = new Map([["BF16", "bf16"], ["F16", "f16"], ["F32", "f32"], ["I8", "int8"]]);
 
 /**
  * Finds the head in a file: see findHead and readScales.
@@ -49,8 +51,8 @@ export async function readHead(source: ByteSource, tensor?: string, scales?: Sca
 
 async function readHeadOf(file: TensorFile, tensor?: string, where?: ScalesLocation, signal?: AbortSignal): Promise<HeadReader> {
   const weights = await findHead(file, tensor, signal);
-  const dtype = STORED_DTYPES[weights.dtype];
-  if (dtype === undefined) throw new RangeError(`"${file.name}" expected BF16, F16, F32 or I8 for ${weights.name}, got ${weights.dtype}`);
+  const dtype = STORED_DTYPES.get(weights.dtype);
+  if (dtype === undefined) throw new RangeError(`"${file.name}" expected BF16, F16, F32 or I8 for ${nameText(weights.name)}, got ${nameText(weights.dtype)}`);
   const [vocabSize, hiddenSize] = checkMatrix(weights.shape, weights.name);
   if (dtype !== "int8" && where !== undefined) throw new RangeError(`"scales" expected weights of dtype I8, got ${weights.dtype}`);
   const scales = dtype === "int8" ? await readScales(file, weights, where, signal) : null;
@@ -76,31 +78,43 @@ const ARRAY_KINDS: Readonly<Record<Dtype, readonly string[]>> = {
  */
 export function arrayHead(array: HeadArray): HeadReader {
   const { data, dtype, shape } = array;
-  if (!Object.hasOwn(ARRAY_KINDS, dtype)) throw new RangeError(`"weights.dtype" expected bf16, f16, f32 or int8, got ${String(dtype)}`);
-  const kind = Object.prototype.toString.call(data).slice(8, -1);
-  if (!ARRAY_KINDS[dtype].includes(kind)) throw new TypeError(`"weights.data" expected ${ARRAY_KINDS[dtype].join(" or ")} for ${dtype}, got ${kind}`);
-  if (!Array.isArray(shape)) throw new TypeError(`"weights.shape" expected an array [V, D], got ${typeof shape}`);
+  if (typeof dtype !== "string" || !Object.hasOwn(ARRAY_KINDS, dtype)) throw new RangeError(`"weights.dtype" expected bf16, f16, f32 or int8, got ${describe(dtype)}`);
+  const kind = typedArrayKind(data);
+  if (kind === undefined || !ARRAY_KINDS[dtype].includes(kind)) {
+    throw new TypeError(`"weights.data" expected ${ARRAY_KINDS[dtype].join(" or ")} for ${dtype}, got ${describe(data)}`);
+  }
+  if (!Array.isArray(shape)) throw new TypeError(`"weights.shape" expected an array [V, D], got ${describe(shape)}`);
   const [vocabSize, hiddenSize] = checkMatrix(shape, "weights");
   const rowBytes = hiddenSize * DTYPE_BYTES[dtype];
-  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  const bytes = ownBytes(data);
   if (bytes.length !== vocabSize * rowBytes) {
     throw new RangeError(`"weights.data" expected ${vocabSize} * ${hiddenSize} weights, got ${bytes.length / DTYPE_BYTES[dtype]}`);
   }
-  const groupSize = dtype === "int8" ? checkArrayScales(array.scales, vocabSize, hiddenSize) : 0;
-  if (dtype !== "int8" && array.scales !== undefined) throw new RangeError(`"weights.scales" expected only with int8, got them with ${dtype}`);
+  const given = array.scales;
+  if (dtype !== "int8" && given !== undefined) throw new RangeError(`"weights.scales" expected only with int8, got them with ${dtype}`);
+  const scales = dtype === "int8" ? copyScales(given) : null;
+  const groupSize = scales === null ? 0 : checkArrayScales(scales, vocabSize, hiddenSize);
   return {
     shape: { dtype, vocabSize, hiddenSize, groupSize },
-    scales: array.scales ?? null,
+    scales,
     async readRows(firstRow, target, signal) {
       signal?.throwIfAborted();
-      target.set(bytes.subarray(firstRow * rowBytes, firstRow * rowBytes + target.length));
+      const rows = bytes.subarray(firstRow * rowBytes, firstRow * rowBytes + target.length);
+      // A buffer that was resized or transferred meanwhile gives fewer bytes.
+      if (rows.length !== target.length) throw new RangeError(`"weights.data" expected to stay as it was while it is loaded, got less of it at row ${firstRow}`);
+      target.set(rows);
     },
     async close() {},
   };
 }
 
-function checkArrayScales(scales: Float32Array | undefined, vocabSize: number, hiddenSize: number): number {
-  if (!(scales instanceof Float32Array)) throw new TypeError(`"weights.scales" expected a Float32Array for int8, got ${typeof scales}`);
+/** A copy: the digest, the backend and the check must all see the same scales. */
+function copyScales(scales: unknown): Float32Array {
+  if (typedArrayKind(scales) !== "Float32Array") throw new TypeError(`"weights.scales" expected a Float32Array for int8, got ${describe(scales)}`);
+  return ownView(scales, Float32Array).slice();
+}
+
+function checkArrayScales(scales: Float32Array, vocabSize: number, hiddenSize: number): number {
   const groups = scales.length / vocabSize;
   if (!Number.isInteger(groups) || groups < 1) throw new RangeError(`"weights.scales" expected a multiple of ${vocabSize} scales, got ${scales.length}`);
   const groupSize = groupSizeOf(hiddenSize, groups);
@@ -112,8 +126,11 @@ function checkMatrix(shape: readonly number[], name: string): [vocabSize: number
   const [vocabSize, hiddenSize] = shape;
   const isMatrix = shape.length === 2 && isSize(vocabSize, VOCAB_LIMIT) && isSize(hiddenSize, HIDDEN_LIMIT);
   if (isMatrix) return [vocabSize!, hiddenSize!];
-  throw new RangeError(`"${name}" expected shape [V, D] with 1 <= V < 2^31 and 1 <= D <= 2^20, got [${shape.join(", ")}]`);
+  const shown = shape.length > SHOWN_SIZES ? `${shape.length} sizes` : `[${shape.map(describe).join(", ")}]`;
+  throw new RangeError(`"${name}" expected shape [V, D] with 1 <= V < 2^31 and 1 <= D <= 2^20, got ${shown}`);
 }
+
+const SHOWN_SIZES = 8;
 
 function isSize(size: number | undefined, limit: number): boolean {
   return Number.isInteger(size) && size! >= 1 && size! <= limit;

@@ -23,6 +23,7 @@ interface Body {
 export async function openUrl(url: URL, signal?: AbortSignal): Promise<ByteSource> {
   // Queries and credentials stay out of messages: they may hold a key.
   const name = url.origin + url.pathname;
+  if (url.username !== "" || url.password !== "") throw new RangeError(`"${name}" expected a URL without user name and password, got one with them`);
   let body: Body | null = await request(url, name, 0, signal);
   const source: ByteSource = {
     name,

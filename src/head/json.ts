@@ -2,6 +2,7 @@
  * JSON from untrusted files: valid UTF-8, an object at the top, and no key twice.
  * JSON.parse keeps the last of two equal keys, so two readers may see two different files; that is refused here.
  */
+import { describe } from "../describe.js";
 
 /**
  * @param name the file, for messages
@@ -48,7 +49,7 @@ function refuseDuplicateKeys(text: string, name: string): void {
       if (text.charCodeAt(next) !== COLON) continue;
       const key = JSON.parse(text.slice(start, at + 1)) as string;
       const scope = scopes.at(-1)!;
-      if (scope.has(key)) throw new RangeError(`"${name}" expected each JSON key once, got ${JSON.stringify(key)} twice`);
+      if (scope.has(key)) throw new RangeError(`"${name}" expected each JSON key once, got ${describe(key)} twice`);
       scope.add(key);
     }
   }

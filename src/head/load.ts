@@ -2,6 +2,8 @@
  * Loads an LM head into a backend: rows stream from their source straight into the memory the backend reserves, where they
  * are checked and brought into canonical form. Beside the backend's own memory it holds about a block, scales, and row measures.
  */
+import { allocate } from "../allocate.js";
+import { describe } from "../describe.js";
 import { DTYPE_BYTES, type BackendHead, type HeadShape, type HeadSink, type RowBlock } from "../backend.js";
 import { prepareRows } from "./canonical.js";
 import { HeadDigest } from "./digest.js";
@@ -56,7 +58,7 @@ export async function loadHead(options: LoadOptions): Promise<LoadedHead> {
   const { weights, tensor, scales, signal } = options;
   signal?.throwIfAborted();
   if (typeof weights !== "string" && (typeof weights !== "object" || weights === null)) {
-    throw new TypeError(`"weights" expected { data, dtype, shape }, a path, URL, Blob, list of Files or bytes, got ${weights === null ? "null" : typeof weights}`);
+    throw new TypeError(`"weights" expected { data, dtype, shape }, a path, URL, Blob, list of Files or bytes, got ${describe(weights)}`);
   }
   if (isHeadArray(weights)) {
     if (tensor !== undefined || scales !== undefined) throw new TypeError(`"weights" expected a file together with tensor or scales, got an array`);
@@ -84,10 +86,10 @@ async function streamRows(reader: HeadReader, { createSink, signal, onProgress }
   const { dtype, vocabSize, hiddenSize } = shape;
   const rowBytes = hiddenSize * DTYPE_BYTES[dtype];
   const totalBytes = vocabSize * rowBytes;
+  const norms = allocate(() => new Float32Array(vocabSize), `the norms of ${vocabSize} rows`);
+  const digest = allocate(() => new HeadDigest(shape), `the digests of ${vocabSize} rows`);
   const sink = await createSink(shape, scales);
   try {
-    const norms = new Float32Array(vocabSize);
-    const digest = new HeadDigest(shape);
     let largestMagnitude = 0;
     let turnBytes = 0;
     for (let firstRow = 0; firstRow < vocabSize; ) {

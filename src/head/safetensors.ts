@@ -3,6 +3,7 @@
  * Source: the format section of huggingface/safetensors' README. The file is untrusted: all numbers are checked here, before
  * anything of a tensor's size is allocated. As the format demands, tensors cover the data without overlap, hole or rest.
  */
+import { nameText } from "../describe.js";
 import { foreignFormat } from "./foreign.js";
 import { asJsonObject, kindOf, parseJsonObject } from "./json.js";
 import { readBytes, type ByteSource } from "./source.js";
@@ -59,7 +60,7 @@ export async function readSafetensors(source: ByteSource, signal?: AbortSignal, 
 
 function readEntry(source: ByteSource, dataStart: number, name: string, entry: unknown): StoredTensor {
   const refuse = (expected: string, got: unknown): never => {
-    throw new RangeError(`"${source.name}" expected ${expected} of tensor ${name}, got ${JSON.stringify(got)?.slice(0, 200)}`);
+    throw new RangeError(`"${source.name}" expected ${expected} of tensor ${nameText(name)}, got ${JSON.stringify(got)?.slice(0, 200)}`);
   };
   const fields = asJsonObject(entry) ?? refuse("an object for the entry", kindOf(entry));
   const dtype = fields.get("dtype");
@@ -89,7 +90,7 @@ function refuseOverlaps(source: ByteSource, dataStart: number, tensors: readonly
   for (const tensor of ordered) {
     if (tensor.offset !== end) {
       const problem = tensor.offset < end ? "an overlap" : `a hole of ${tensor.offset - end} bytes`;
-      throw new RangeError(`"${source.name}" expected tensors that follow one another, got ${problem} before tensor ${tensor.name}`);
+      throw new RangeError(`"${source.name}" expected tensors that follow one another, got ${problem} before tensor ${nameText(tensor.name)}`);
     }
     end += tensor.length;
   }

@@ -2,6 +2,7 @@
  * The scales of an int8 head: one f32 for each row, or for each group of columns of a row.
  * They are positive normal f32 numbers, so that a scaled sum needs no rule for zero, sign or subnormals.
  */
+import { describe, nameText } from "../describe.js";
 import { bf16ToF32Bits, f16ToF32Bits, f32FromBits } from "../spec/float.js";
 import { DOT_LANES } from "../spec/constants.js";
 import { scaleNames, zeroPointNames } from "./find.js";
@@ -26,10 +27,13 @@ export type ScalesLocation = string | { readonly source: SourceInput; readonly t
 export async function readScales(file: TensorFile, weights: StoredTensor, where: ScalesLocation | undefined, signal?: AbortSignal): Promise<Scales> {
   const zeroPoint = zeroPointNames(weights.name).find((name) => file.names.includes(name));
   if (zeroPoint !== undefined) throw new RangeError(`"${file.name}" expected symmetric int8 weights, got a zero point: ${zeroPoint}`);
+  if (where !== undefined && typeof where !== "string" && (typeof where !== "object" || where === null)) {
+    throw new TypeError(`"scales" expected the name of a tensor or { source, tensor? }, got ${describe(where)}`);
+  }
   if (typeof where === "object") return readScalesFile(where, weights, signal);
   const name = where ?? scaleNames(weights.name).find((candidate) => file.names.includes(candidate));
   if (name === undefined || !file.names.includes(name)) {
-    throw new RangeError(`"scales" expected a tensor named ${where ?? scaleNames(weights.name).join(" or ")} beside ${weights.name}, got none`);
+    throw new RangeError(`"scales" expected a tensor named ${[where ?? scaleNames(weights.name)].flat().map(nameText).join(" or ")} beside ${nameText(weights.name)}, got none`);
   }
   return readScalesTensor(await file.tensor(name, signal), weights, signal);
 }
@@ -40,7 +44,7 @@ async function readScalesFile({ source, tensor }: Exclude<ScalesLocation, string
     const file = await openTensors(opened, signal);
     const name = tensor ?? (file.names.length === 1 ? file.names[0]! : undefined);
     if (name === undefined || !file.names.includes(name)) {
-      throw new RangeError(`"scales" expected ${tensor === undefined ? "a file with one tensor" : `tensor ${tensor}`} in ${file.name}, got ${file.names.slice(0, 20).join(", ")}`);
+      throw new RangeError(`"scales" expected ${tensor === undefined ? "a file with one tensor" : `tensor ${nameText(tensor)}`} in ${file.name}, got ${file.names.slice(0, 20).map(nameText).join(", ")}`);
     }
     return await readScalesTensor(await file.tensor(name, signal), weights, signal);
   } finally {
@@ -48,13 +52,13 @@ async function readScalesFile({ source, tensor }: Exclude<ScalesLocation, string
   }
 }
 
-const SCALE_BYTES: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2 };
+const SCALE_BYTES: ReadonlyMap<string, number> = new Map([["F32", 4], ["F16", 2], ["BF16", 2]]);
 
 async function readScalesTensor(tensor: StoredTensor, weights: StoredTensor, signal: AbortSignal | undefined): Promise<Scales> {
   const [vocabSize, hiddenSize] = weights.shape as [number, number];
   const [rows, groups = 1] = tensor.shape;
-  const size = SCALE_BYTES[tensor.dtype];
-  if (size === undefined) throw new RangeError(`"scales" expected F32, F16 or BF16, got ${tensor.dtype}`);
+  const size = SCALE_BYTES.get(tensor.dtype);
+  if (size === undefined) throw new RangeError(`"scales" expected F32, F16 or BF16, got ${nameText(tensor.dtype)}`);
   if (rows !== vocabSize || tensor.shape.length > 2) {
     throw new RangeError(`"scales" expected shape [${vocabSize}], [${vocabSize}, 1] or [${vocabSize}, D / group], got [${tensor.shape.join(", ")}]`);
   }

@@ -3,6 +3,9 @@
  * Only web APIs here. Local files load file-source.ts on first use, so a browser never meets node:fs.
  * A source serves one reader: its reads must not overlap in time.
  */
+import { allocate } from "../allocate.js";
+import { describe } from "../describe.js";
+import { isBuffer, ownBytes, typedArrayKind } from "../typed-arrays.js";
 import { openUrl } from "./http-source.js";
 
 export interface ByteSource {
@@ -32,11 +35,12 @@ export async function openSource(input: SourceInput, signal?: AbortSignal): Prom
   signal?.throwIfAborted();
   if (typeof input === "string" || input instanceof URL) return openAddress(input, signal);
   if (typeof Blob !== "undefined" && input instanceof Blob) return blobSource(input);
+  if (typedArrayKind(input) !== undefined) return bytesSource(ownBytes(input));
   if (ArrayBuffer.isView(input)) return bytesSource(new Uint8Array(input.buffer, input.byteOffset, input.byteLength));
-  if (input instanceof ArrayBuffer || isSharedMemory(input)) return bytesSource(new Uint8Array(input));
+  if (isBuffer(input)) return bytesSource(new Uint8Array(input));
   if (Array.isArray(input)) return folderSource(input);
   if (typeof (input as ByteSource | null)?.read === "function") return input as ByteSource;
-  throw new TypeError(`"source" expected a path, URL, Blob, list of Files or bytes, got ${input === null ? "null" : typeof input}`);
+  throw new TypeError(`"source" expected a path, URL, Blob, list of Files or bytes, got ${describe(input)}`);
 }
 
 /**
@@ -45,7 +49,7 @@ export async function openSource(input: SourceInput, signal?: AbortSignal): Prom
  */
 export async function readBytes(source: ByteSource, offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
   checkRange(source, offset, length);
-  const bytes = new Uint8Array(length);
+  const bytes = allocate(() => new Uint8Array(length), `${length} bytes of ${describe(source.name)}`);
   await source.read(offset, bytes, signal);
   return bytes;
 }
@@ -94,6 +98,8 @@ function blobSource(blob: Blob): ByteSource {
 const BLOB_PIECE = 4 << 20;
 
 function folderSource(files: readonly File[]): ByteSource {
+  const other = files.find((file) => !(file instanceof Blob) || typeof file.name !== "string");
+  if (files.length === 0 || other !== undefined) throw new TypeError(`"source" expected a list of Files, got one with ${files.length === 0 ? "none" : describe(other)}`);
   const index = files.find((file) => file.name.endsWith(".index.json")) ?? (files.length === 1 ? files[0] : undefined);
   if (index === undefined) throw new RangeError(`"source" expected a list with one file or with an .index.json file, got ${files.length} files`);
   return {
@@ -110,19 +116,23 @@ async function openAddress(address: string | URL, signal: AbortSignal | undefine
   const text = String(address);
   // One letter before the colon is a Windows drive, not a scheme.
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(text)?.[1]?.toLowerCase();
-  if (scheme === "http" || scheme === "https") return openUrl(new URL(text), signal);
-  if (scheme === undefined && !hasLocalFiles() && typeof location !== "undefined") return openUrl(new URL(text, location.href), signal);
-  if (scheme !== undefined && scheme !== "file" && (address instanceof URL || text.startsWith(`${scheme}://`))) {
+  if (scheme === "http" || scheme === "https") return openUrl(parseUrl(text), signal);
+  if (scheme === undefined && !hasLocalFiles() && typeof location !== "undefined") return openUrl(parseUrl(text, location.href), signal);
+  if (scheme !== undefined && scheme !== "file" && (address instanceof URL || /^(data|blob):|^[^:]+:\/\//i.test(text))) {
     throw new RangeError(`"source" expected a path or a file:, http: or https: URL, got ${scheme}:`);
   }
   const { openFile } = await import("./file-source.js");
-  return openFile(scheme === "file" ? new URL(text) : text);
+  return openFile(scheme === "file" ? parseUrl(text) : text);
+}
+
+function parseUrl(text: string, base?: string): URL {
+  try {
+    return new URL(text, base);
+  } catch (cause) {
+    throw new RangeError(`"source" expected a URL, got ${describe(text.replace(/\?.*/s, ""))}`, { cause });
+  }
 }
 
 function hasLocalFiles(): boolean {
   return typeof process !== "undefined" && process.versions?.node !== undefined;
-}
-
-function isSharedMemory(input: unknown): input is SharedArrayBuffer {
-  return typeof SharedArrayBuffer !== "undefined" && input instanceof SharedArrayBuffer;
 }

@@ -2,6 +2,7 @@
  * Named tensors, whatever holds them: one safetensors file, a sharded checkpoint by its index, or a .npy array.
  * An index (model.safetensors.index.json) maps names to shards beside it; a shard is opened when a tensor of it is asked for.
  */
+import { describe, nameText } from "../describe.js";
 import { asJsonObject, kindOf, parseJsonObject } from "./json.js";
 import { isNpy, readNpyHeader } from "./npy-header.js";
 import { readSafetensors, type StoredTensor } from "./safetensors.js";
@@ -24,7 +25,7 @@ export async function openTensors(source: ByteSource, signal?: AbortSignal): Pro
   const start = await readBytes(source, 0, Math.min(source.size, 8), signal);
   if (isNpy(start)) return inOneFile(source, [await npyTensor(source, signal)]);
   // A header length that starts with these two characters would be past its limit.
-  if (/^\{["\s]/.test(String.fromCharCode(...start))) return openIndex(source, signal);
+  if (/^\{["\s}]/.test(String.fromCharCode(...start))) return openIndex(source, signal);
   return inOneFile(source, await readSafetensors(source, signal, start));
 }
 
@@ -63,7 +64,7 @@ async function openIndex(source: ByteSource, signal: AbortSignal | undefined): P
         shard.tensors = await readSafetensors(opened, signal);
       }
       const tensor = shard.tensors.find((candidate) => candidate.name === name);
-      if (tensor === undefined) throw new RangeError(`"${shard.source.name}" expected tensor ${name}, as ${source.name} says, got none`);
+      if (tensor === undefined) throw new RangeError(`"${shard.source.name}" expected tensor ${nameText(name)}, as ${source.name} says, got none`);
       return tensor;
     },
     async close() {
@@ -75,6 +76,6 @@ async function openIndex(source: ByteSource, signal: AbortSignal | undefined): P
 /** A shard is a plain file name: an index must not reach outside its own folder. */
 function refuseOddShard(source: ByteSource, name: string, shard: unknown): void {
   if (typeof shard !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9_.-]*\.safetensors$/.test(shard)) {
-    throw new RangeError(`"${source.name}" expected a plain .safetensors file name as the shard of ${name}, got ${JSON.stringify(shard)}`);
+    throw new RangeError(`"${source.name}" expected a plain .safetensors file name as the shard of ${nameText(name)}, got ${describe(shard)}`);
   }
 }

@@ -1,44 +1,88 @@
 /**
- * Weights as f32 lanes, eight columns at a time: the even columns, then the odd ones, because a bf16 pair then costs
- * one shift and nothing more. T names the stored format; hidden states and partial sums follow the same lane order.
+ * Weights as f32 lanes, an octet (eight columns) at a time: its even columns, then its odd ones, because either half of
+ * a bf16 pair then costs one operation. T names the stored format; hidden states and partial sums keep this lane order.
+ * The odd columns are the even ones of the octet that begins one column later, if a read past the octet is no harm.
  */
 
-// The stored formats, told apart by a plain type each: u16 bf16, i16 f16, f32, i8.
+// The stored formats, told apart by a plain type each. Panel: rows decoded before, evens then odds of each octet.
 export type Bf16 = u16;
 export type F16 = i16;
 export type Int8 = i8;
+export type Panel = f64;
 
-/** Columns 0, 2, 4, 6 of the eight at `weights`. */
+/** Bytes of an octet. */
 // @ts-ignore: decorator
 @inline
-export function decodeEven<T>(weights: usize): v128 {
-  if (sizeof<T>() == 4) return v128.shuffle<f32>(v128.load(weights), v128.load(weights, 16), 0, 2, 4, 6);
-  if (sizeof<T>() == 1) return f32x4.convert_i32x4_s(i32x4.shr_s(i32x4.shl(v128.load8x8_s(weights), 16), 16));
-  if (isSigned<T>()) return f16ToF32(i32x4.shl(v128.load(weights), 16));
-  return i32x4.shl(v128.load(weights), 16);
+export function octetBytes<T>(): usize {
+  return isFloat<T>() ? 32 : 8 * sizeof<T>();
 }
 
-/** Columns 1, 3, 5, 7 of the eight at `weights`. */
+/** Bytes from the even columns of an octet to its odd ones. */
 // @ts-ignore: decorator
 @inline
-export function decodeOdd<T>(weights: usize): v128 {
-  if (sizeof<T>() == 4) return v128.shuffle<f32>(v128.load(weights), v128.load(weights, 16), 1, 3, 5, 7);
-  if (sizeof<T>() == 1) return f32x4.convert_i32x4_s(i32x4.shr_s(v128.load8x8_s(weights), 16));
-  if (isSigned<T>()) return f16ToF32(v128.load(weights));
-  return v128.and(v128.load(weights), i32x4.splat(0xffff0000));
+export function oddOffset<T>(): usize {
+  return isFloat<T>() && sizeof<T>() == 8 ? 16 : sizeof<T>();
+}
+
+/** What evens and odds of a narrow format share: one load. Wide formats load for themselves. */
+// @ts-ignore: decorator
+@inline
+export function loadOctet<T>(weights: usize): v128 {
+  if (isFloat<T>()) return i32x4.splat(0);
+  return sizeof<T>() == 1 ? v128.load8x8_s(weights) : v128.load(weights);
+}
+
+/** Columns 0, 2, 4, 6. */
+// @ts-ignore: decorator
+@inline
+export function evens<T>(octet: v128, weights: usize, f16Bits: v128): v128 {
+  if (isFloat<T>()) {
+    if (sizeof<T>() == 8) return v128.load(weights);
+    return v128.shuffle<f32>(v128.load(weights), v128.load(weights, 16), 0, 2, 4, 6);
+  }
+  const upper = i32x4.shl(octet, 16);
+  if (sizeof<T>() == 1) return f32x4.convert_i32x4_s(i32x4.shr_s(upper, 16));
+  return isSigned<T>() ? v128.and(i32x4.shr_s(upper, 3), f16Bits) : upper;
+}
+
+/** Columns 1, 3, 5, 7. The blend with zero stands for a mask, which V8 would build anew at every use. */
+// @ts-ignore: decorator
+@inline
+export function odds<T>(octet: v128, weights: usize, f16Bits: v128): v128 {
+  if (isFloat<T>()) {
+    if (sizeof<T>() == 8) return v128.load(weights, 16);
+    return v128.shuffle<f32>(v128.load(weights), v128.load(weights, 16), 1, 3, 5, 7);
+  }
+  if (sizeof<T>() == 1) return f32x4.convert_i32x4_s(i32x4.shr_s(octet, 16));
+  if (isSigned<T>()) return v128.and(i32x4.shr_s(octet, 3), f16Bits);
+  return v128.shuffle<i16>(octet, i32x4.splat(0), 8, 1, 10, 3, 12, 5, 14, 7);
 }
 
 /**
- * Exact f32 of the f16 in the upper half of each lane; finite values only, no arithmetic on f32 subnormals.
- * Rebiased as if it had a hidden bit, a subnormal reads n = (1 + m) 2^-15 and means m 2^-14 = 2n - 2^-14; for every
- * normal 2n - 2^-14 >= n. So the smaller magnitude of the two is right in both cases; same-signed floats order as u32.
+ * The bits that an f16, moved to f32's fields, keeps: sign, 5 of the 8 exponent bits, fraction. So moved it reads as its
+ * value times 2^-112, subnormals included, and the hidden state is stored times F16_SCALE = 2^112 to make up for it:
+ * 65504 * 2^112 is still finite, and the product of the two is the exact product of both f16. In memory, because V8
+ * builds a constant vector anew at every use, but keeps a loaded one.
  */
+const F16_BITS = memory.data<u32>([0x8fffe000, 0x8fffe000, 0x8fffe000, 0x8fffe000]);
+
 // @ts-ignore: decorator
 @inline
-function f16ToF32(upper: v128): v128 {
-  const moved = v128.and(i32x4.shr_s(upper, 3), i32x4.splat(0x8fffe000));
-  const normal = i32x4.add(moved, i32x4.splat(112 << 23));
-  const smallest = v128.or(v128.and(normal, i32x4.splat(0x80000000)), i32x4.splat(113 << 23));
-  const subnormal = f32x4.add(normal, f32x4.sub(normal, smallest));
-  return i32x4.min_u(normal, subnormal);
+export function loadF16Bits<T>(): v128 {
+  if (isFloat<T>() || sizeof<T>() != 2 || !isSigned<T>()) return i32x4.splat(0);
+  return v128.load(F16_BITS);
+}
+
+/** 2^112 */
+export const F16_SCALE_BITS: u32 = 239 << 23;
+
+/** Decodes `blocks` blocks of 32 columns into a panel row. */
+export function decodeRow<T>(weights: usize, blocks: u32, panel: usize): void {
+  const f16Bits = loadF16Bits<T>();
+  for (const end = panel + (usize(blocks) << 7); panel < end; panel += 32) {
+    const octet = loadOctet<T>(weights);
+    v128.store(panel, evens<T>(octet, weights, f16Bits));
+    v128.store(panel, odds<T>(octet, weights, f16Bits), 16);
+    weights += octetBytes<T>();
+  }
 }

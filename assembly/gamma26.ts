@@ -35,7 +35,7 @@ function q32(t: u32): u32 {
   return u32(LOG2_C0) + mulhi(a, t);
 }
 
-/** gamma, Q26: g = gamma * 2^-26 - G0. Error against -ln(-ln u): within [-2.93e-8, +0.82e-8], all 2^32 high words. */
+/** gamma, Q26: g = gamma * 2^-26 - G0. Error against -ln(-ln u): within [-3.0e-8, +1.0e-8] (docs/spec.md, section 3). */
 export function gamma26(high: u32, low: u32): u32 {
   const leading = clz(high | 1);
   const high1 = (high << 1) | (low >>> 31);

@@ -1,5 +1,6 @@
 /**
- * Runs a script of this package in a checkout that may be fresh: `node scripts/with-setup.mjs [--no-build] FILE [ARGUMENT...]`.
+ * Runs a script of this package in a checkout that may be fresh: `node scripts/with-setup.mjs [--no-build | --bench] FILE [ARGUMENT...]`.
+ * --bench also installs what bench/ compares with.
  * Installs the locked packages when they are missing or others, builds dist/ when it is out of date, then runs FILE with Node.
  * Plain Node only: it runs before there are packages.
  */
@@ -36,10 +37,11 @@ function hasLockedPackages(folder) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const noBuild = process.argv[2] === "--no-build";
-  const [file, ...rest] = process.argv.slice(noBuild ? 3 : 2);
+  const option = process.argv[2]?.startsWith("--") ? process.argv[2] : null;
+  const [file, ...rest] = process.argv.slice(option === null ? 2 : 3);
   installPackages(root);
-  if (!noBuild) {
+  if (option === "--bench") installPackages(join(root, "bench"));
+  if (option !== "--no-build") {
     const { build } = await import("./build.mjs");
     await build({ log: (line) => console.error(line) });
   }

@@ -5,15 +5,17 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, it, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { DTYPE_BYTES, type Backend, type Candidates, type Dtype, type HeadShape } from "../src/backend.js";
 import { createReferenceBackend } from "../src/backends/reference.js";
 import { createWasmBackend } from "../src/backends/wasm.js";
+import { AREA_BYTES, layOut } from "../src/backends/wasm-core.js";
 import { f32BitsToF16, f32BitsToBf16, bitsFromF32, f32FromBits } from "../src/spec/float.js";
 import { roundHidden } from "../src/spec/logit.js";
 import { encodeRequest, type RowRequest } from "../src/spec/request.js";
 import { tauOf } from "../src/spec/score.js";
 import { Inputs } from "./problems.js";
+import { unavailable } from "./require.js";
 // @ts-expect-error: a build script without types
 import { buildWasm } from "../scripts/build-wasm.mjs";
 
@@ -83,10 +85,13 @@ async function sampleOn(backend: Backend, head: HeadInput, hiddenStates: Float32
   return first;
 }
 
+const folder: string = await buildWasm();
+const relaxed = new Uint8Array(await readFile(`${folder}/core.relaxed.wasm`));
+const lacksRelaxed = unavailable("wasm-relaxed", WebAssembly.validate(relaxed) ? null : "this runtime has no WebAssembly relaxed SIMD");
+const builds = BUILDS.filter((build) => build !== "core.relaxed" || !lacksRelaxed);
 const modules = new Map<string, WebAssembly.Module>();
 beforeAll(async () => {
-  const folder = await buildWasm();
-  for (const build of BUILDS) modules.set(build, await WebAssembly.compile(new Uint8Array(await readFile(`${folder}/${build}.wasm`))));
+  for (const build of builds) modules.set(build, await WebAssembly.compile(new Uint8Array(await readFile(`${folder}/${build}.wasm`))));
 });
 
 const vectorFile = `${process.env["FLASH_SAMPLING_SHARED"] ?? fileURLToPath(new URL("../../shared", import.meta.url))}/vectors/sampling.json`;
@@ -98,14 +103,14 @@ function readVectors() {
   }
 }
 const vectors = readVectors();
-if (vectors === null) test.skip("vectors/sampling.json: not there");
+const lacksVectors = unavailable("shared", vectors === null ? `no ${vectorFile}` : null);
 
-describe.each(BUILDS)("%s", (build) => {
+describe.each(builds)("%s", (build) => {
   const createBackend = (maxPages?: number): Backend =>
     createWasmBackend({ name: build, module: modules.get(build)!, ...(maxPages !== undefined && { maxPages }) });
   const reference = createReferenceBackend();
 
-  describe.skipIf(vectors === null)("known answers", () => {
+  describe.skipIf(lacksVectors)("known answers", () => {
     it("gamma26 and philox4x32", async () => {
       const memory = new WebAssembly.Memory({ initial: 1 });
       const core = (await WebAssembly.instantiate(modules.get(build)!, { env: { memory } })).exports as Record<string, (...values: number[]) => number>;
@@ -191,6 +196,18 @@ describe.each(BUILDS)("%s", (build) => {
     }
   });
 
+  it("multiplies the smallest and the largest f16 exactly", async () => {
+    const inputs = new Inputs(6);
+    for (const rows of [1, 2, 4, 7]) {
+      const head = makeHead(inputs, "f16", 70, 95);
+      const extremes = [0x7bff, 0xfbff, 0x0001, 0x8001, 0x03ff, 0x0400, 0x8000, 0x3c00];
+      new Uint16Array(head.bytes.buffer).forEach((_, index, bits) => (bits[index] = inputs.pick(extremes)));
+      const hidden = Float32Array.from({ length: rows * 95 }, () => inputs.pick([65504, -65504, 2 ** -24, -(2 ** -24), 2 ** -14, 1, 0]));
+      const request = makeRequest(inputs, rows, 1);
+      expect(await sampleOn(createBackend(), head, hidden, request), `B=${rows}`).toEqual(await sampleOn(reference, head, hidden, request));
+    }
+  });
+
   it("decides the same in one memory and in several", async () => {
     const inputs = new Inputs(7);
     for (const dtype of DTYPES) {
@@ -203,6 +220,18 @@ describe.each(BUILDS)("%s", (build) => {
     }
     const head = makeHead(inputs, "bf16", 3000, 65);
     await expect(async () => createBackend(2).createHead(head.shape, null)).rejects.toThrow(RangeError);
+  });
+
+  it("takes no more memory for a larger vocabulary than its weights", () => {
+    for (const dtype of DTYPES) {
+      const groups = dtype === "int8" ? 2 : 0;
+      const extra = [32768, 151936].map((vocabSize) => {
+        const areas = layOut({ dtype, vocabSize, hiddenSize: 4096, groups });
+        return areas.bytes - vocabSize * (4096 * DTYPE_BYTES[dtype] + groups * 4);
+      });
+      // Only the rounding of areas to pages may differ.
+      expect(Math.abs(extra[1]! - extra[0]!)).toBeLessThan(2 * AREA_BYTES);
+    }
   });
 
   it("decides the same in one pass and in several over rows and draws", async () => {

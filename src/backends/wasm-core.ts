@@ -10,10 +10,18 @@ import type { Request } from "../spec/request.js";
 const PAGE_BYTES = 65536;
 /** Below it the module may keep data of its own; checked against the module at start. */
 const FIRST_AREA = 2048;
+/** Areas begin at pages of the machine: rows of weights then touch as few as they can. */
+export const AREA_BYTES = 4096;
+/** Tokens of a tile, and room for an entry of the core's tables; checked against the module at start. */
 const TILE = 64;
 const ROW_BYTES = 64;
 const DRAW_BYTES = 32;
+/** 32 random words. */
 const WORDS_BYTES = 128;
+/** 8 vectors for each of 2 x 4 pairs of rows. */
+const PARTIAL_BYTES = 8 * 2 * 4 * 16;
+/** Kernels may read so far past the last weight. */
+const READ_AHEAD = 64;
 /** Rows of one pass over the weights, and draws of one pass over the logits. Larger calls take several passes. */
 export const MAX_ROWS = 64;
 export const MAX_DRAWS = 4096;
@@ -23,14 +31,20 @@ const LOGITS_CHUNK = 16384;
 /** What assembly/index.ts exports. */
 interface CoreExports extends Record<string, unknown> {
   heapBase(): number;
-  setAreas(words: number, rows: number, draws: number, logitTile: number, zTile: number, staged: number, hidden: number, weights: number, scales: number): void;
+  rowBytes(): number;
+  drawBytes(): number;
+  /** words, rows, draws, logitTile, zTile, partial, panel, staged, hidden, weights, scales: see assembly/areas.ts */
+  setAreas(...addresses: number[]): void;
   setHead(vocabSize: number, blocks: number, groupBlocks: number, firstToken: number): void;
   setRow(row: number, key0: number, key1: number, sequence: number, position: number, tau: number, firstSample: number, purpose: number): void;
   resetDraws(count: number): void;
-  packHidden(row: number): void;
+  packBf16(row: number, rows: number): void;
   sampleBf16(rows: number, samples: number): void;
+  packF16(row: number, rows: number): void;
   sampleF16(rows: number, samples: number): void;
+  packF32(row: number, rows: number): void;
   sampleF32(rows: number, samples: number): void;
+  packInt8(row: number, rows: number): void;
   sampleInt8(rows: number, samples: number): void;
   sampleLogits(count: number, samples: number, firstToken: number): void;
   isInvalid(row: number): number;
@@ -39,6 +53,14 @@ interface CoreExports extends Record<string, unknown> {
   runnerUp(draw: number): number;
   runnerUpScore(draw: number): bigint;
 }
+
+/** The exports for each format. */
+const KERNELS = {
+  bf16: ["packBf16", "sampleBf16"],
+  f16: ["packF16", "sampleF16"],
+  f32: ["packF32", "sampleF32"],
+  int8: ["packInt8", "sampleInt8"],
+} as const;
 
 /** The part of a head that one memory holds. */
 export interface CoreHead {
@@ -61,7 +83,7 @@ export function layOut(head: Omit<CoreHead, "firstToken"> | null) {
   let end = FIRST_AREA;
   const area = (bytes: number): number => {
     const start = end;
-    end = Math.ceil((start + bytes) / 64) * 64;
+    end = Math.ceil((start + bytes) / AREA_BYTES) * AREA_BYTES;
     return start;
   };
   return {
@@ -70,9 +92,11 @@ export function layOut(head: Omit<CoreHead, "firstToken"> | null) {
     draws: area(MAX_DRAWS * DRAW_BYTES),
     logitTile: area(MAX_ROWS * TILE * 4),
     zTile: area(head?.dtype === "int8" ? MAX_ROWS * TILE * 8 : 0),
+    partial: area(PARTIAL_BYTES),
+    panel: area(head === null ? 0 : 2 * (paddedSize * 4 + 64)),
     staged: area(head === null ? LOGITS_CHUNK * 4 : paddedSize * 4),
     hidden: area(MAX_ROWS * paddedSize * 4),
-    weights: area(head === null ? 0 : head.vocabSize * paddedRowBytes(head.dtype, head.hiddenSize)),
+    weights: area(head === null ? 0 : head.vocabSize * paddedRowBytes(head.dtype, head.hiddenSize) + READ_AHEAD),
     scales: area(head === null ? 0 : head.vocabSize * head.groups * 4),
     bytes: end,
   };
@@ -88,8 +112,11 @@ export class WasmCore {
 
   private constructor(exports: CoreExports, memory: WebAssembly.Memory, head: CoreHead | null) {
     const at = layOut(head);
-    if (exports.heapBase() > FIRST_AREA) throw new Error(`"module" expected at most ${FIRST_AREA} bytes of static data, got ${exports.heapBase()}`);
-    exports.setAreas(at.words, at.rows, at.draws, at.logitTile, at.zTile, at.staged, at.hidden, at.weights, at.scales);
+    const sizes = [exports.heapBase(), exports.rowBytes(), exports.drawBytes()];
+    if (sizes.some((size, index) => size > [FIRST_AREA, ROW_BYTES, DRAW_BYTES][index]!)) {
+      throw new Error(`"module" expected a core of this version, got one that needs ${sizes.join(", ")} bytes for its data, a row and a draw`);
+    }
+    exports.setAreas(at.words, at.rows, at.draws, at.logitTile, at.zTile, at.partial, at.panel, at.staged, at.hidden, at.weights, at.scales);
     if (head !== null) {
       const blocks = Math.ceil(head.hiddenSize / DOT_LANES);
       exports.setHead(head.vocabSize, blocks, head.groups > 0 ? Math.ceil(blocks / head.groups) : blocks, head.firstToken);
@@ -97,7 +124,7 @@ export class WasmCore {
     this.#exports = exports;
     this.#head = head;
     this.#staged = new Float32Array(memory.buffer, at.staged, (at.hidden - at.staged) / 4);
-    this.weights = new Uint8Array(memory.buffer, at.weights, at.scales - at.weights);
+    this.weights = new Uint8Array(memory.buffer, at.weights, head === null ? 0 : head.vocabSize * paddedRowBytes(head.dtype, head.hiddenSize));
     this.scales = new Float32Array(memory.buffer, at.scales, head === null ? 0 : head.vocabSize * head.groups);
   }
 
@@ -118,13 +145,13 @@ export class WasmCore {
   /** Decides every draw of the request; hiddenStates is f32 [rows, hiddenSize]. */
   sampleHead(hiddenStates: Float32Array, request: Request, out: Candidates): void {
     const { dtype, hiddenSize } = this.#head!;
+    const [pack, sample] = KERNELS[dtype];
     this.#eachPass(request, Math.min(MAX_ROWS, request.rows.length), out, (firstRow, rows, samples) => {
       for (let row = 0; row < rows; row++) {
         this.#staged.set(hiddenStates.subarray((firstRow + row) * hiddenSize, (firstRow + row + 1) * hiddenSize));
-        this.#exports.packHidden(row);
+        this.#exports[pack](row, rows);
       }
-      const kernel = ({ bf16: "sampleBf16", f16: "sampleF16", f32: "sampleF32", int8: "sampleInt8" } as const)[dtype];
-      this.#exports[kernel](rows, samples);
+      this.#exports[sample](rows, samples);
     });
   }
 

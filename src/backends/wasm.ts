@@ -2,11 +2,13 @@
 import { DTYPE_BYTES, type Backend, type BackendHead, type Batch, type Candidates, type HeadShape, type HeadSink, type LogitsBatch, type RowBlock } from "../backend.js";
 import { decodeRequest } from "../spec/request.js";
 import { emptyCandidates, mergeCandidates } from "../shard/merge.js";
-import { layOut, paddedRowBytes, WasmCore } from "./wasm-core.js";
+import { AREA_BYTES, layOut, paddedRowBytes, WasmCore } from "./wasm-core.js";
 
 const PAGE_BYTES = 65536;
 /** A memory of 65536 pages would end at 2^32, which a 32-bit address reads as 0. */
 const MAX_PAGES = 65535;
+/** 64 GiB: far past any LM head, and reserved in a moment where a file lies about its size. */
+const MAX_MEMORIES = 16;
 /** Shards begin at a multiple of it, because mass tiles and noise groups do. */
 const SHARD_ALIGNMENT = 64;
 /** Bytes of weights staged at a time when rows need padding. */
@@ -27,7 +29,12 @@ export function createWasmBackend({ name, module, maxPages = MAX_PAGES }: WasmBa
     name,
     async createHead(shape, scales) {
       const shards: WasmCore[] = [];
-      const rowsAShard = shardRows(shape, Math.min(maxPages, MAX_PAGES));
+      const pages = Math.min(maxPages, MAX_PAGES);
+      const rowsAShard = shardRows(shape, pages);
+      const memories = Math.ceil(shape.vocabSize / rowsAShard);
+      if (memories > MAX_MEMORIES) {
+        throw new RangeError(`"weights" expected a head that fits ${MAX_MEMORIES} memories of ${pages * PAGE_BYTES} bytes, got one of ${memories}`);
+      }
       const groups = shape.dtype === "int8" ? shape.hiddenSize / shape.groupSize : 0;
       for (let firstToken = 0; firstToken < shape.vocabSize; firstToken += rowsAShard) {
         const vocabSize = Math.min(rowsAShard, shape.vocabSize - firstToken);
@@ -41,6 +48,7 @@ export function createWasmBackend({ name, module, maxPages = MAX_PAGES }: WasmBa
       const decoded = decodeRequest(request);
       const out = emptyCandidates(decoded.rows.length * decoded.samples);
       logitsCore ??= WasmCore.create(module, null);
+      logitsCore.catch(() => (logitsCore = null)); // memory may be had the next time
       (await logitsCore).sampleLogits(logits, vocabSize, decoded, out);
       return out;
     },
@@ -57,8 +65,8 @@ function shardRows(shape: HeadShape, maxPages: number): number {
   const limit = maxPages * PAGE_BYTES;
   if (bytesFor(shape.vocabSize) <= limit) return shape.vocabSize;
   const rowBytes = paddedRowBytes(shape.dtype, shape.hiddenSize) + groups * 4;
-  // Areas begin at multiples of 64: leave one such step for the last two.
-  const rows = Math.floor((limit - bytesFor(0) - 128) / rowBytes / SHARD_ALIGNMENT) * SHARD_ALIGNMENT;
+  // Each of the two areas that grow with the rows may be rounded up to a page.
+  const rows = Math.floor((limit - bytesFor(0) - 2 * AREA_BYTES) / rowBytes / SHARD_ALIGNMENT) * SHARD_ALIGNMENT;
   if (rows <= 0) {
     throw new RangeError(`"maxPages" expected memory for ${SHARD_ALIGNMENT} rows, ${bytesFor(SHARD_ALIGNMENT)} bytes, got ${limit}`);
   }

@@ -1,9 +1,10 @@
 /** What the command line refuses: one line on stderr, nothing on stdout, the right exit code, nothing left running. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { toLine } from "../src/cli/exit.js";
 import { useCli, writeInputs } from "./cli-process.js";
-import { withServer } from "./head-fixtures.js";
+import { safetensors, withServer } from "./head-fixtures.js";
 
 const { folder, run } = useCli();
 writeInputs(folder);
@@ -50,6 +51,27 @@ describe("values", () => {
     expect(await refused(["oracle", "--logits", "logits.npy", "--seed", "1", "--explain", place])).toContain('"--explain" expected ');
   });
 
+  test.each(["", "http://", "http://%zz/", "https:", "file://host%20/x", "file:///a%2Fb"])("an address that is none: %j", async (address) => {
+    for (const option of ["--weights", "--hidden", "--logits", "--scales"]) {
+      expect(await refused(["sample", option, address])).toBe(`flash-sampling: "${option}" expected a path or a URL, got ${JSON.stringify(address)}\n`);
+    }
+  });
+
+  test("a query stays out of the message: it may hold a key", async () => {
+    expect(await refused(["sample", "--weights", "http://?key=secret"])).not.toContain("secret");
+  });
+
+  test.each(["ftp://host/x", "http://user:secret@host/x", "http://localhost:1/x"])("an address that cannot be read: %s", async (address) => {
+    expect(await refused(["sample", "--weights", address, "--hidden", "hidden.npy"])).not.toContain("secret");
+  });
+
+  test.each([
+    ["1048576", "32768"],
+    ["1048576", "1025"],
+  ])("demo: a head of %s * %s, before anything is shown", async (vocabSize, hiddenSize) => {
+    expect(await refused(["demo", "--vocab-size", vocabSize, "--hidden-size", hiddenSize])).toContain(`"--vocab-size" expected V * D of at most ${2 ** 30}`);
+  });
+
   test("--require with a name that does not exist", async () => {
     expect(await refused(["doctor", "--require", "wasm,cuda"])).toMatch(/"--require" expected .*reference, got "cuda"/);
   });
@@ -90,10 +112,40 @@ describe("files", () => {
   });
 });
 
+describe("names that a terminal would obey", () => {
+  const HOSTILE = "\x1b[2J\x9b31m\r\n\x7f\u2028\u202e\u200b\x07\b";
+
+  test("in an error of a file", async () => {
+    const line = await refused(["sample", "--logits", HOSTILE]);
+    expect(line.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(line).toContain(String.raw`\x1b[2J\x9b31m\x0d\x0a\x7f\u{2028}\u{202e}\u{200b}\x07\x08`);
+  });
+
+  test("in an error of the arguments, and of a file's own names", async () => {
+    const header = { "lm_head\x9b.weight": { dtype: "BF16", shape: [1, 1], bytes: new Uint8Array(2) }, b: { dtype: "BF16", shape: [1, 1], bytes: new Uint8Array(2) } };
+    writeFileSync(join(folder, "hostile.safetensors"), safetensors(header));
+    for (const args of [[HOSTILE], ["help", HOSTILE], [...LOGITS, `--${HOSTILE}`], ["sample", "--weights", "hostile.safetensors", "--hidden", "hidden.npy"]]) {
+      expect((await refused(args)).slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    }
+  });
+
+  test.each(["x", "\x1b", "\u{1f600}", "\ud83d"])("a line has an end: %j", (character) => {
+    for (const length of [499, 500, 501, 5000]) {
+      const line = toLine(character.repeat(length));
+      expect(Array.from(line).length).toBeLessThanOrEqual(500);
+      expect(line.endsWith("...")).toBe(length > 500 || character === "\x1b" || character === "\ud83d");
+    }
+    expect(toLine("a".repeat(500))).toBe("a".repeat(500));
+  });
+});
+
 describe("the command itself", () => {
   test("suggests verbs and options", async () => {
     expect(await refused(["smaple"])).toContain("sample");
     expect(await refused([...LOGITS, "--sede", "1"])).toContain("--seed");
+    expect(await refused(["help", "smaple"])).toBe("flash-sampling: unknown command 'smaple' (Did you mean sample?)\n");
+    expect(await refused(["help", "nosuch"])).toBe("flash-sampling: unknown command 'nosuch' (flash-sampling --help lists them)\n");
+    expect(await refused(["nosuch"])).toBe(await refused(["help", "nosuch"]));
   });
 
   test.each([[["sample", "surplus"]], [[...LOGITS, "--seed"]], [["oracle", "--backend", "wasm"]]])("%j", async (args) => {
@@ -104,6 +156,7 @@ describe("the command itself", () => {
     const { code, stdout, stderr } = await run([]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^Usage: flash-sampling/);
+    expect(await run(["help"])).toEqual({ code: 0, stdout: stderr, stderr: "" });
   });
 
   test("--version is the package's", async () => {

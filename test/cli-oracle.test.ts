@@ -107,6 +107,20 @@ describe("--explain", () => {
     expect(explanation).toMatchObject({ z: "8000000000000000", scoreBits: "8000000000000000", score: null, winner: -1, behind: null });
   });
 
+  test("a token of an invalid row is called so, whatever its logit", async () => {
+    for (const token of [0, 1]) {
+      const args = ["--logits", "masked.npy", "--seed", "42", "--on-invalid", "mark", "--explain", `2:${token}`];
+      expect((await json(args)).explanation).toMatchObject({ status: "invalid", score: null, winner: -1, behind: null });
+      const { stdout } = await run(["oracle", ...args]);
+      expect(stdout).toMatch(/^S .* invalid: no token of this row is drawn$/m);
+      expect(stdout).not.toContain("masked");
+    }
+    const hidden = await run(["oracle", "--weights", "head.safetensors", "--hidden", "nan.npy", "--seed", "1", "--on-invalid", "mark", "--explain", "1:0"]);
+    expect(hidden.stdout).toMatch(/^S .* invalid: /m);
+    const masked = await run(["oracle", "--logits", "masked.npy", "--seed", "42", "--on-invalid", "mark", "--explain", "1:3"]);
+    expect(masked.stdout).toMatch(/^S .* masked: never drawn$/m);
+  });
+
   test("as text", async () => {
     const { explanation } = await json([...HEAD, "--explain", "0:7"]);
     const { stdout } = await run(["oracle", ...HEAD, "--explain", "0:7"]);

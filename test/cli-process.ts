@@ -16,6 +16,8 @@ export interface Ended {
 
 export interface RunOptions {
   readonly stdin?: Uint8Array;
+  /** Whoever writes to stdin never stops: the program must not wait for an end. */
+  readonly isStdinEndless?: boolean;
   /** Another cli.js than the built one. */
   readonly program?: string;
   /** Called once, with the process, when it has started. */
@@ -62,7 +64,7 @@ async function builtCli(folder: string): Promise<string> {
   return join(dist, "cli.js");
 }
 
-function start(args: readonly string[], cwd: string, { stdin, onStart }: RunOptions): Promise<Ended> {
+function start(args: readonly string[], cwd: string, { stdin, isStdinEndless, onStart }: RunOptions): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...process.execArgv, ...args], { cwd });
     let stdout = "";
@@ -73,7 +75,8 @@ function start(args: readonly string[], cwd: string, { stdin, onStart }: RunOpti
     child.on("close", (code) => resolve({ code, stdout, stderr }));
     // A program that refuses its arguments does not wait for its input.
     child.stdin.on("error", () => {});
-    child.stdin.end(stdin);
+    if (isStdinEndless) child.stdin.write(stdin);
+    else child.stdin.end(stdin);
     onStart?.(child);
   });
 }

@@ -1,32 +1,4 @@
-/** Every backend against the oracle on seeded problems. FLASH_SAMPLING_PROBLEMS sets how many. */
-import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
-import { BACKENDS, type BackendName } from "../src/index.js";
-import { detailLine, difference, runProblem } from "./compare.js";
-import { makeProblem } from "./problems.js";
-import { unavailable } from "./require.js";
+/** The quick part of the conformance run; test/slow has all 10,000 problems. */
+import { describeConformance } from "./conformance.js";
 
-const COUNT = Number(process.env["FLASH_SAMPLING_PROBLEMS"] ?? 400);
-
-describe(`the oracle's decisions on ${COUNT} problems`, async () => {
-  const backends: BackendName[] = [];
-  for (const entry of BACKENDS) {
-    if (entry.name !== "reference" && !unavailable(entry.name, await entry.probe())) backends.push(entry.name);
-  }
-
-  it.runIf(backends.length > 0)(`are those of ${backends.join(" and ")}`, { timeout: 3_600_000 }, async () => {
-    const digest = createHash("sha256");
-    const differences: string[] = [];
-    for (let index = 0; index < COUNT; index++) {
-      const problem = makeProblem(index);
-      const expected = await runProblem(problem, "reference");
-      for (const detail of expected) digest.update(`${detailLine(detail)}\n`);
-      for (const backend of backends) {
-        const found = difference(`${backend}, ${problem.name}`, expected, await runProblem(problem, backend));
-        if (found !== null) differences.push(found);
-      }
-    }
-    console.log(`${COUNT} problems on ${backends.join(", ")}: ${differences.length} differences, digest of the decisions ${digest.digest("hex")}`);
-    expect(differences.slice(0, 10)).toEqual([]);
-  });
-});
+describeConformance(400);

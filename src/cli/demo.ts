@@ -32,6 +32,8 @@ interface Run {
   readonly sampleMilliseconds: number;
 }
 
+/** V * D: the made-up head is then 2 GB, as those of the largest models are, and each backend holds a copy. */
+const WEIGHT_LIMIT = 2 ** 30;
 const DEFAULT_SEED = 42n;
 const REPEAT_MILLISECONDS = 300;
 /** Logits of the histogram's row: probabilities from a third down to one in a thousand. */
@@ -62,12 +64,15 @@ export function addDemo(program: Command, version: string): void {
 
 async function demo(inputs: DemoInputs, version: string): Promise<void> {
   const { seed = DEFAULT_SEED, vocabSize, hiddenSize, rows, json } = inputs;
+  if (vocabSize * hiddenSize > WEIGHT_LIMIT) {
+    throw new RangeError(`"--vocab-size" expected V * D of at most ${WEIGHT_LIMIT}, got ${vocabSize} * ${hiddenSize}`);
+  }
+  const head = syntheticHead(vocabSize, hiddenSize);
   const show = (text: string) => json || process.stdout.write(`${text}\n`);
   show(`flash-sampling ${version}, rule ${SPEC_VERSION}: one seed, one token, on every backend\n`);
   show(`head   V = ${vocabSize}, D = ${hiddenSize}, bf16, ${megabytes(inputs)} MB, from a fixed integer generator`);
   show(`draws  ${rows} ${rows === 1 ? "row" : "rows"}, temperature 1, seed ${seed}\n`);
   show(formatRow(["backend", "load ms", "sample ms", ...Array.from({ length: rows }, (_, row) => `row ${row}`)]));
-  const head = syntheticHead(vocabSize, hiddenSize);
   const hiddenStates = syntheticHiddenStates(rows, hiddenSize);
   const runs: Run[] = [];
   for (const { name, probe } of BACKENDS) {

@@ -1,4 +1,5 @@
 /** What sample and oracle do alike: read the inputs, load the head, draw. */
+import { checkDrawCount } from "../arguments.js";
 import type { Dtype } from "../backend.js";
 import { createBackend, type BackendName } from "../backends/list.js";
 import { readHead } from "../head/head-reader.js";
@@ -47,6 +48,7 @@ export async function draw(inputs: DrawInputs, backend: BackendName | "auto", de
   }
   const name = await requireBackend(backend);
   const matrix = await readMatrix(hidden ?? logits!);
+  checkDrawCount(matrix.rowCount, inputs.numSamples, details);
   const drawn = hasHead ? await drawFromHead(inputs, weights, matrix, name, details, checkShape) : await drawFromLogits(inputs, matrix, name, details, checkShape);
   if (inputs.seed === undefined) process.stderr.write(`seed ${drawn.seed}\n`);
   return drawn;

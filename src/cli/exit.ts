@@ -1,4 +1,5 @@
 /** How a run ends: its exit code, its one line on stderr, and what Ctrl-C and a closed pipe do. */
+import { constants } from "node:os";
 import { CommanderError } from "commander";
 import { InvalidRowError } from "../outcome.js";
 
@@ -18,7 +19,11 @@ export function reportFailure(error: unknown): void {
   process.exitCode = code;
   // commander has printed help, version or nothing by now; only its errors still have to be said.
   if (error instanceof CommanderError && (code === 0 || error.code === "commander.help")) return;
-  process.stderr.write(`flash-sampling: ${code === EXIT_INTERRUPTED ? "interrupted" : oneLine(error)}\n`);
+  say(code === EXIT_INTERRUPTED ? "interrupted" : toMessage(error));
+}
+
+function say(message: string): void {
+  process.stderr.write(`flash-sampling: ${toLine(message)}\n`);
 }
 
 function exitCode(error: unknown): number {
@@ -30,9 +35,28 @@ function exitCode(error: unknown): number {
   return error.message.startsWith('"') ? EXIT_MISUSE : EXIT_WRONG;
 }
 
-function oneLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
+function toMessage(error: unknown): string {
+  if (!(error instanceof CommanderError)) return error instanceof Error ? error.message : String(error);
+  // Its hint at a similar name stands on a second line.
+  const message = error.message.replace(/^error: /, "").replace(/\n(?=\(Did you mean )/, " ");
+  const hasHint = error.code !== "commander.unknownCommand" || message.endsWith("?)");
+  return hasHint ? message : `${message} (flash-sampling --help lists them)`;
+}
+
+/** Characters of a message: an error must not scroll away what came before it. */
+const LINE_LIMIT = 500;
+/** What a terminal obeys instead of showing it: control and format characters, line ends, halves of pairs. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** Names of files and tensors are part of messages, and anybody's: one line that only shows, and moves nothing on a terminal. */
+export function toLine(message: string): string {
+  const characters = Array.from(message.slice(0, 2 * LINE_LIMIT + 2).replace(INVISIBLE, escaped));
+  return characters.length > LINE_LIMIT ? `${characters.slice(0, LINE_LIMIT - 3).join("")}...` : characters.join("");
+}
+
+function escaped(character: string): string {
+  const digits = character.codePointAt(0)!.toString(16);
+  return digits.length > 2 ? `\\u{${digits}}` : `\\x${digits.padStart(2, "0")}`;
 }
 
 /** Runs work that listens to a signal: Ctrl-C aborts it. Before and after, Ctrl-C ends the process as usual. */
@@ -44,6 +68,23 @@ export async function interruptible<Result>(work: (signal: AbortSignal) => Promi
     return await work(controller.signal);
   } finally {
     process.removeListener("SIGINT", abort);
+  }
+}
+
+const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Runs work that leaves something behind when it is cut off: a signal then cleans up, at once, and ends the process. */
+export async function cleanedUp<Result>(cleanUp: () => void, work: () => Promise<Result>): Promise<Result> {
+  const end = (signal: NodeJS.Signals) => {
+    cleanUp();
+    say("interrupted");
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of ENDING_SIGNALS) process.once(signal, end);
+  try {
+    return await work();
+  } finally {
+    for (const signal of ENDING_SIGNALS) process.removeListener(signal, end);
   }
 }
 

@@ -3,6 +3,7 @@ import { DTYPE_BYTES, type Dtype } from "../backend.js";
 import { readHead } from "../head/head-reader.js";
 import { openSource } from "../head/source.js";
 import { widen } from "../matrix.js";
+import type { SampleDetail } from "../outcome.js";
 import { GUMBEL_OFFSET, PURPOSE_GUMBEL } from "../spec/constants.js";
 import { bitsFromF32, f32FromBits } from "../spec/float.js";
 import { logitOf, roundHidden, type Head, type WeightData } from "../spec/logit.js";
@@ -34,6 +35,8 @@ export interface Explanation extends Place {
   readonly scoreBits: string;
   readonly score: number | null;
   readonly winner: number;
+  /** The row's; when it is not "ok", no score of it was compared. */
+  readonly status: SampleDetail["status"];
   /** What the winner is ahead of this token, in logits; 0 for the winner. */
   readonly behind: number | null;
 }
@@ -74,8 +77,9 @@ export async function explain(place: Place, inputs: DrawInputs, drawn: Drawn): P
     z: hex(z, 16),
     tau,
     scoreBits: hex(score, 16),
-    score: score === MASK ? null : reportScore(score, tau),
+    score: score === MASK || winner.status === "invalid" ? null : reportScore(score, tau),
     winner: winner.token,
+    status: winner.status,
     behind: score === MASK || winner.scoreBits === null ? null : reportMargin(winner.scoreBits, score),
   };
 }

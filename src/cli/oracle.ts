@@ -4,7 +4,8 @@ import type { SampleDetail } from "../outcome.js";
 import { describeDraw, draw, type Drawn } from "./draw.js";
 import { checkPlace, explain, hex, readPlace, type Explanation, type Place } from "./explain.js";
 import { addDrawOptions, type DrawInputs } from "./options.js";
-import { formatTable } from "./table.js";
+import { jsonPieces, print } from "./print.js";
+import { formatTable, tableLines } from "./table.js";
 
 interface OracleInputs extends DrawInputs {
   readonly explain?: Place;
@@ -35,7 +36,7 @@ async function oracle(inputs: OracleInputs, version: string): Promise<void> {
     if (place !== undefined) checkPlace(place, rowCount, vocabSize, inputs.numSamples);
   });
   const explanation = place === undefined ? null : await explain(place, inputs, drawn);
-  process.stdout.write(`${inputs.json ? toJson(version, inputs, drawn, explanation) : explanation === null ? toTable(inputs, drawn) : toList(explanation)}\n`);
+  await print(inputs.json ? toJson(version, inputs, drawn, explanation) : explanation === null ? toTable(inputs, drawn) : [toList(explanation)]);
 }
 
 /** One draw as the documents name it; sample only where a row has several. */
@@ -52,22 +53,32 @@ function record({ token, score, scoreBits, runnerUp, margin, status }: SampleDet
   };
 }
 
-function toJson(version: string, inputs: OracleInputs, drawn: Drawn, explanation: Explanation | null): string {
-  const rows = drawn.result.details!.map((detail, index) => record(detail, index, inputs.numSamples));
-  return JSON.stringify({ ...describeDraw(version, inputs, drawn), rows, ...(explanation && { explanation }) });
+function toJson(version: string, inputs: OracleInputs, drawn: Drawn, explanation: Explanation | null): Iterable<string> {
+  return jsonPieces(describeDraw(version, inputs, drawn), "rows", jsonRecords(inputs, drawn), { ...(explanation && { explanation }) });
 }
 
-function toTable({ numSamples }: OracleInputs, { result }: Drawn): string {
-  const records = result.details!.map((detail, index) => record(detail, index, numSamples));
-  const lines = records.map(({ row, sample, token, score, scoreBits, runnerUp, margin, status }) => [
-    ...[row, ...(sample === undefined ? [] : [sample]), token].map(String),
-    ...[score?.toFixed(6) ?? "-", scoreBits ?? "-", runnerUp < 0 ? "-" : String(runnerUp), margin?.toFixed(6) ?? "-", status],
-  ]);
-  return formatTable([["row", ...(numSamples > 1 ? ["sample"] : []), "token", "score", "scoreBits", "runnerUp", "margin", "status"], ...lines]);
+function* jsonRecords({ numSamples }: OracleInputs, { result }: Drawn): Generator<[string]> {
+  for (const [index, detail] of result.details!.entries()) yield [JSON.stringify(record(detail, index, numSamples))];
+}
+
+function* toTable({ numSamples }: OracleInputs, { result }: Drawn): Generator<string> {
+  const rows = { [Symbol.iterator]: () => tableRows(result.details!, numSamples) };
+  for (const line of tableLines(rows)) yield `${line}\n`;
+}
+
+function* tableRows(details: readonly SampleDetail[], numSamples: number): Generator<string[]> {
+  yield ["row", ...(numSamples > 1 ? ["sample"] : []), "token", "score", "scoreBits", "runnerUp", "margin", "status"];
+  for (const [index, detail] of details.entries()) {
+    const { row, sample, token, score, scoreBits, runnerUp, margin, status } = record(detail, index, numSamples);
+    yield [
+      ...[row, ...(sample === undefined ? [] : [sample]), token].map(String),
+      ...[score?.toFixed(6) ?? "-", scoreBits ?? "-", runnerUp < 0 ? "-" : String(runnerUp), margin?.toFixed(6) ?? "-", status],
+    ];
+  }
 }
 
 function toList(explanation: Explanation): string {
-  const { row, token, sample, high, low, leadingZeros, gamma, gumbel, logitBits, logit, z, tau, scoreBits, score, winner, behind } = explanation;
+  const { row, token, sample, high, low, leadingZeros, gamma, gumbel, logitBits, logit, z, tau, scoreBits, score, winner, status, behind } = explanation;
   const lines: [name: string, value: string, meaning: string][] = [
     ["token", `${token}`, `row ${row}, sample ${sample}`],
     ["hi, lo", `${high} ${low}`, "the token's random words"],
@@ -76,8 +87,8 @@ function toList(explanation: Explanation): string {
     ["logit", logitBits ?? "-", logitBits === null ? "not one f32: scaled group sums" : `${logit}`],
     ["Z", z, "the logit, Q31.32"],
     ["tau", hex(tau, 8), `temperature ${tau / 2 ** 24}`],
-    ["S", scoreBits, score === null ? "masked: never drawn" : `score ${score}`],
-    ["behind", behind === null ? "-" : `${behind}`, winner < 0 ? "the row has no winner" : winner === token ? "it is the winner" : `logits behind the winner, token ${winner}`],
+    ["S", scoreBits, status === "invalid" ? "invalid: no token of this row is drawn" : score === null ? "masked: never drawn" : `score ${score}`],
+    ["behind", behind === null ? "-" : `${behind}`, winner < 0 ? `the row has no winner: ${status}` : winner === token ? "it is the winner" : `logits behind the winner, token ${winner}`],
   ];
-  return formatTable(lines, ["left", "left", "left"]);
+  return `${formatTable(lines, ["left", "left", "left"])}\n`;
 }

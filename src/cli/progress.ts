@@ -11,6 +11,19 @@ export interface ProgressBar {
   stop(): void;
 }
 
+/** Columns of the bar itself, where there is room. */
+const WIDEST_BAR = 30;
+/** A terminal with fewer columns gets numbers alone. */
+const ROOM_FOR_BAR = 40;
+
+/** The line, no wider than columns: a wider one would wrap, a line more at each update. */
+export function barLine(what: string, totalBytes: number, columns: number): { format: string; barsize: number } {
+  const size = `of ${(totalBytes / 1e6).toFixed(0)} MB`;
+  const barsize = Math.min(WIDEST_BAR, columns - `${what} [] 100% ${size}`.length);
+  if (columns >= ROOM_FOR_BAR && barsize > 0) return { format: `${what} [{bar}] {percentage}% ${size}`, barsize };
+  return { format: columns < `${what} 100%`.length ? "{percentage}%" : `${what} {percentage}%`, barsize: 0 };
+}
+
 /** what: named in front of the bar. */
 export function loadProgress(what: string): ProgressBar {
   if (!process.stderr.isTTY) return { update() {}, stop() {} };
@@ -22,8 +35,8 @@ export function loadProgress(what: string): ProgressBar {
         if (performance.now() - started < PATIENCE || bytes >= totalBytes) return;
         bar = new SingleBar({
           stream: process.stderr,
-          format: `${what} [{bar}] {percentage}% of ${(totalBytes / 1e6).toFixed(0)} MB`,
-          barsize: 30,
+          // Some terminals say 0 where they do not know.
+          ...barLine(what, totalBytes, process.stderr.columns || 80),
           clearOnComplete: true,
           // Its handler would swallow Ctrl-C: interruptible() has its own.
           gracefulExit: false,

@@ -1,8 +1,8 @@
 /** Matrices from .npy files: a row a request. */
-import { buffer } from "node:stream/consumers";
 import { readNpyFloats } from "../head/npy.js";
-import { bytesSource, openSource, type ByteSource } from "../head/source.js";
+import { openSource } from "../head/source.js";
 import type { FloatDtype } from "../matrix.js";
+import { stdinNpy } from "./stdin.js";
 
 export interface FloatMatrix {
   /** Where it is from, for messages. */
@@ -18,7 +18,7 @@ export interface FloatMatrix {
  * @throws RangeError unless it is a non-empty floating-point array of one or two dimensions
  */
 export async function readMatrix(place: string): Promise<FloatMatrix> {
-  const source = await openPlace(place);
+  const source = await (place === "-" ? stdinNpy() : openSource(place));
   try {
     const { data, dtype, shape } = await readNpyFloats(source);
     const [rowCount, columns] = shape.length === 1 ? [1, shape[0]!] : [shape[0] ?? 0, shape[1] ?? 0];
@@ -29,8 +29,4 @@ export async function readMatrix(place: string): Promise<FloatMatrix> {
   } finally {
     await source.close();
   }
-}
-
-async function openPlace(place: string): Promise<ByteSource> {
-  return place === "-" ? bytesSource(new Uint8Array(await buffer(process.stdin)), "stdin") : openSource(place);
 }

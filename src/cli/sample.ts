@@ -2,9 +2,10 @@
 import type { Command } from "commander";
 import { BACKENDS, type BackendName } from "../backends/list.js";
 import { encodeNpyIntegers } from "../head/npy.js";
-import { describeDraw, draw } from "./draw.js";
-import { addDrawOptions, readChoice, type DrawInputs } from "./options.js";
-import { checkOutput, writeWhole } from "./write.js";
+import { describeDraw, draw, scalesLocation } from "./draw.js";
+import { addDrawOptions, localPath, readChoice, type DrawInputs } from "./options.js";
+import { jsonPieces, print } from "./print.js";
+import { checkOutput, writeWhole, type LocalInputs } from "./write.js";
 
 interface SampleInputs extends DrawInputs {
   readonly backend: BackendName | "auto";
@@ -23,6 +24,8 @@ Examples:
   $ flash-sampling sample --weights model.safetensors.index.json \\
       --hidden h.npy --seed 42 --temperature 0.7 --num-samples 8 --out out.npy
   $ flash-sampling sample --logits logits.npy --seed 0x2a --json
+  $ flash-sampling sample --weights head.npy --hidden steps.npy --seed 42 \\
+      --sequence 7 --position rows   # rows: the steps of one request
   $ cat h.npy | flash-sampling sample --weights head.npy --hidden - --seed 42`;
 
 export function addSample(program: Command, version: string): void {
@@ -37,14 +40,49 @@ export function addSample(program: Command, version: string): void {
 
 async function sample(inputs: SampleInputs, version: string): Promise<void> {
   const { numSamples } = inputs;
-  const out = inputs.out === undefined ? null : await checkOutput("--out", inputs.out);
+  const out = inputs.out === undefined ? null : await checkOutput("--out", inputs.out, localInputs(inputs));
   const drawn = await draw(inputs, inputs.backend, false);
   const { rowCount } = drawn.matrix;
   const tokens = drawn.result.tokens;
-  const rows = Array.from({ length: rowCount }, (_, row) => tokens.subarray(row * numSamples, (row + 1) * numSamples));
   if (out !== null) await writeWhole("--out", out, encodeNpyIntegers(tokens, numSamples === 1 ? [rowCount] : [rowCount, numSamples]));
-  const text = inputs.json
-    ? JSON.stringify({ ...describeDraw(version, inputs, drawn), rows: rows.map((tokens, row) => ({ row, tokens: Array.from(tokens) })) })
-    : rows.map((tokens) => tokens.join(" ")).join("\n");
-  process.stdout.write(`${text}\n`);
+  await print(inputs.json ? jsonPieces(describeDraw(version, inputs, drawn), "rows", jsonRows(tokens, numSamples)) : toLines(tokens, numSamples));
+}
+
+/** What is read of this machine's files, by the options that name it. */
+function localInputs(inputs: SampleInputs): LocalInputs {
+  const scales = scalesLocation(inputs.scales);
+  const { weights, hidden, logits } = inputs;
+  const places = { "--weights": weights, "--hidden": hidden, "--logits": logits, "--scales": typeof scales === "object" ? inputs.scales : undefined };
+  const paths = new Map<string, string>();
+  for (const [label, place] of Object.entries(places)) {
+    const path = place === undefined ? null : localPath(place);
+    if (path !== null) paths.set(label, path);
+  }
+  return paths;
+}
+
+/** Tokens of one piece of text. */
+const PIECE = 4096;
+
+function* toLines(tokens: Int32Array, numSamples: number): Generator<string> {
+  for (let start = 0; start < tokens.length; start += numSamples) {
+    yield* joined(tokens.subarray(start, start + numSamples), " ");
+    yield "\n";
+  }
+}
+
+function* jsonRows(tokens: Int32Array, numSamples: number): Generator<Iterable<string>> {
+  for (let start = 0; start < tokens.length; start += numSamples) yield jsonRow(start / numSamples, tokens.subarray(start, start + numSamples));
+}
+
+function* jsonRow(row: number, tokens: Int32Array): Generator<string> {
+  yield `{"row":${row},"tokens":[`;
+  yield* joined(tokens, ",");
+  yield "]}";
+}
+
+function* joined(tokens: Int32Array, separator: string): Generator<string> {
+  for (let start = 0; start < tokens.length; start += PIECE) {
+    yield `${start === 0 ? "" : separator}${tokens.subarray(start, start + PIECE).join(separator)}`;
+  }
 }

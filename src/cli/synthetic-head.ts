@@ -2,6 +2,7 @@
  * An LM head and hidden states of any shape, the same on every machine: integers of a xorshift generator, read as numbers.
  * Only for showing and timing. The weights are spread so that logits have a standard deviation of about 3, as real ones do.
  */
+import { allocate } from "../allocate.js";
 import type { HeadArray } from "../head/head-reader.js";
 
 /** Marsaglia, "Xorshift RNGs" (2003): the triple 13, 17, 5, period 2^32 - 1. */
@@ -17,7 +18,7 @@ const HIDDEN_START = 0x6c078965;
 
 /** bf16 weights [V, D]: either sign, magnitudes in [2^-9, 2^-5). */
 export function syntheticHead(vocabSize: number, hiddenSize: number): HeadArray {
-  const data = new Uint16Array(vocabSize * hiddenSize);
+  const data = allocate(() => new Uint16Array(vocabSize * hiddenSize), `${vocabSize} * ${hiddenSize} weights`);
   let state = WEIGHTS_START;
   for (let index = 0; index < data.length; index++) {
     state = xorshift32(state);

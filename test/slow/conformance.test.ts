@@ -1,0 +1,4 @@
+/** 10,000 problems, 2,500 of each dtype, a fifth decided by ties or the last bit. */
+import { describeConformance } from "../conformance.js";
+
+describeConformance(10_000);

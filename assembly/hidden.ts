@@ -3,7 +3,7 @@
  * equal size; a block of `count` rows takes count * blocks * 128 bytes.
  */
 import { decodeRow, evens, F16_SCALE_BITS, odds } from "./decode";
-import { BLOCK_ROWS } from "./dotL32";
+import { mostBlockRows, passVectors } from "./dotL32";
 
 /**
  * How many of the first hidden rows are multiplied alone: the first one always, because its product streams weights in as
@@ -18,9 +18,9 @@ export function singleRows(rows: u32): u32 {
 /** Rows of the block that begins at `row`: the rest, shared out evenly over as few blocks as it needs. */
 // @ts-ignore: decorator
 @inline
-export function blockRows(row: u32, rows: u32): u32 {
+export function blockRows<T>(row: u32, rows: u32): u32 {
   const rest = rows - row;
-  const count = (rest + BLOCK_ROWS - 1) / BLOCK_ROWS;
+  const count = (rest + mostBlockRows<T>() - 1) / mostBlockRows<T>();
   return (rest + count - 1) / count;
 }
 
@@ -33,16 +33,17 @@ export function packHidden<T>(staged: usize, hidden: usize, row: u32, rows: u32,
   }
   const none = i32x4.splat(0);
   let first = singleRows(rows);
-  let count = blockRows(first, rows);
+  let count = blockRows<T>(first, rows);
   while (row >= first + count) {
     first += count;
-    count = blockRows(first, rows);
+    count = blockRows<T>(first, rows);
   }
   const block = hidden + ((first * blocks) << 7);
+  const vectors = passVectors<T>(count);
   for (let k: u32 = 0; k < blocks; k++) {
     for (let octet: u32 = 0; octet < 4; octet++) {
-      const even = (2 * octet * blocks + k) * count + row - first;
-      const odd = even + blocks * count;
+      const even = ((2 / vectors) * octet * blocks + k) * vectors * count + row - first;
+      const odd = even + (vectors == 2 ? count : blocks * count);
       v128.store(block + (even << 4), evens<f32>(none, staged, none));
       v128.store(block + (odd << 4), odds<f32>(none, staged, none));
       staged += 32;

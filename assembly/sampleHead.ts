@@ -5,7 +5,7 @@
 import { drawTable, hidden, logitTile, panel, partial, rowAt, scales, weights, words, zTile } from "./areas";
 import { Draw } from "./argmaxCombine";
 import { Bf16, decodeRow, octetBytes, Panel } from "./decode";
-import { BLOCK_ROWS, dotBlock, dotRow } from "./dotL32";
+import { directRows, dotBlock, dotRow, passVectors } from "./dotL32";
 import { addGroup, MASK } from "./fix";
 import { blockRows, isNarrow, singleRows } from "./hidden";
 import { sampleTile, TILE } from "./sampleTile";
@@ -92,19 +92,6 @@ function multiplyRow<T, H>(token: u32, row: u32, entry: u32, rowBytes: usize): v
   boundZ(entry);
 }
 
-/**
- * The most hidden rows for which weights are decoded at each use; for more they are decoded once, into a panel. Measured
- * (docs/performance.md): the one shift of a bf16 costs least beside fused multiply-adds, which leave ports free for it.
- */
-// @ts-ignore: decorator
-@inline
-function directRows<T>(): u32 {
-  if (isFloat<T>()) return u32.MAX_VALUE;
-  const isBf16 = sizeof<T>() == 2 && !isSigned<T>();
-  if (ASC_FEATURE_RELAXED_SIMD) return isBf16 ? 16 : 4;
-  return isBf16 ? 4 : 3;
-}
-
 /** Two tokens (or one, taken twice), all hidden rows but the first, which left the two weight rows in the first cache. */
 // @ts-ignore: decorator
 @inline
@@ -122,13 +109,14 @@ function multiplyPair<T>(token: u32, hasSecond: bool, lane: u32, rowBytes: usize
   let row = singleRows(rows);
   let x = hidden + ((row * blocks) << 7);
   while (row < rows) {
-    const count = blockRows(row, rows);
-    const passBytes = usize(blocks * count) << 4;
+    const count = blockRows<T>(row, rows);
+    const vectors = passVectors<T>(count);
+    const passBytes = usize(blocks * count * vectors) << 4;
     const sums = logitTile + (row * TILE + lane) * 4;
     if (sizeof<T>() == 1) for (let i = row; i < row + count; i++) v128.store(zTile + (i * TILE + lane) * 8, i64x2.splat(0));
     for (let group: u32 = 0; group < groups; group++) {
       const block = group * groupBlocks;
-      const at = x + ((block * count) << 4);
+      const at = x + ((block * count * vectors) << 4);
       if (isPanel) dotBlock<Panel>(count, w + (block << 7), secondBytes, at, passBytes, groupBlocks, partial, sums, TILE * 4);
       else dotBlock<T>(count, w + usize(block) * 4 * octetBytes<T>(), secondBytes, at, passBytes, groupBlocks, partial, sums, TILE * 4);
       if (sizeof<T>() != 1) continue;

@@ -103,7 +103,15 @@ async function emitTypes(outDir) {
     const path = join(outDir, name);
     if (name.endsWith(".d.ts") && !reached.has(path)) rmSync(path);
   }
+  for (const core of CORES) writeFileSync(join(outDir, `${core}.d.ts`), CORE_TYPE);
 }
+
+/** An import of a raw core, where the runtime or its bundler makes a module of it. */
+const CORE_TYPE = `import type { CompiledCore } from "./core-module.js";
+
+declare const core: CompiledCore;
+export default core;
+`;
 
 function reach(path, reached) {
   if (reached.has(path)) return;

@@ -1,5 +1,5 @@
 /** Checks of what callers pass for each row: one place that knows the ranges and words the errors. */
-import { describe } from "./describe.js";
+import { describe, nameText } from "./describe.js";
 import { SAMPLE_LIMIT, TEMPERATURE_LIMIT } from "./spec/constants.js";
 import type { RowRequest } from "./spec/request.js";
 import { tauOf } from "./spec/score.js";
@@ -134,7 +134,15 @@ export function checkInteger(name: string, value: unknown, from: number, to: num
   }
 }
 
-/** @throws TypeError unless options is an object that names what the call needs */
-export function checkOptions(options: unknown, needed: string): void {
-  if (typeof options !== "object" || options === null) throw new TypeError(`"options" expected an object with ${needed}, got ${describe(options)}`);
+/** The options of every call that draws. */
+export const CALL_OPTIONS = ["temperature", "seed", "sequence", "position", "numSamples", "details", "onInvalid"] as const;
+
+/**
+ * known: the option the call needs, then all others it takes. A misspelt option would be ignored without a word.
+ * @throws TypeError unless options is an object without others
+ */
+export function checkOptions(options: unknown, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null) throw new TypeError(`"options" expected an object with ${known[0]}, got ${describe(options)}`);
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new TypeError(`"options" expected only ${known.join(", ")}, got ${nameText(unknown)}`);
 }

@@ -18,11 +18,15 @@ export interface Platform {
   loadCore(variant: CoreVariant): Promise<CompiledCore>;
 }
 
-/** What init() takes: exactly one of these. */
+/** What init() takes: exactly one of these, of core.wasm or, where hasRelaxedSimd() says so, of core.relaxed.wasm. */
 export interface CoreSource {
+  /** compiled already, or imported as a module */
   readonly module?: CompiledCore;
+  /** the file's content */
   readonly bytes?: ArrayBuffer | Uint8Array;
+  /** where to fetch it */
   readonly url?: string | URL;
+  /** an answer that carries it */
   readonly response?: Response | Promise<Response>;
 }
 
@@ -116,7 +120,7 @@ export function coreObstacle(variant: CoreVariant): string | null {
   if (givenModule !== null) return variant === "core" ? null : "init() handed over the core module to use";
   if (platform === null) return "no platform entry was loaded: import flash-sampling, or call init()";
   if (!platform.variants.includes(variant)) return `the ${platform.name} entry does not carry it`;
-  if (variant === "core.relaxed" && !hasRelaxedSimd()) return "this runtime has no WebAssembly relaxed SIMD";
+  if (variant === "core.relaxed" && !hasRelaxedSimd()) return "this runtime has no WebAssembly relaxed SIMD (Node 20 has it behind --experimental-wasm-relaxed-simd)";
   return null;
 }
 
@@ -142,7 +146,8 @@ const RELAXED_MADD_PROBE = Uint8Array.of(
   ...[0xfd, 0x85, 0x02, 0x0b], // f32x4.relaxed_madd, end
 );
 
-function hasRelaxedSimd(): boolean {
+/** Whether core.relaxed.wasm runs here: which of the two cores to give to init(). Both return the same bits. */
+export function hasRelaxedSimd(): boolean {
   try {
     return WebAssembly.validate(RELAXED_MADD_PROBE);
   } catch {

@@ -11,7 +11,7 @@ export function describe(value: unknown): string {
       return JSON.stringify(value.length > TEXT_LIMIT ? `${value.slice(0, TEXT_LIMIT)}...` : value);
     case "bigint":
       // A bigint of a million digits takes seconds to print.
-      return value >= -(1n << 256n) && value <= 1n << 256n ? String(value) : "a bigint of more than 256 bits";
+      return value >= -(1n << 256n) && value <= 1n << 256n ? `${value}n` : "a bigint of more than 256 bits";
     case "function":
     case "symbol":
       return `a ${typeof value}`;

@@ -1,5 +1,5 @@
 /** Sampling from logits that somebody else computed: the same noise, score and decision, without a head. */
-import { checkCall, checkInteger, checkOptions, type CheckedCall, type DrawOptions, type ResultOptions } from "./arguments.js";
+import { CALL_OPTIONS, checkCall, checkInteger, checkOptions, type CheckedCall, type DrawOptions, type ResultOptions } from "./arguments.js";
 import { describe } from "./describe.js";
 import type { Backend, LogitsBatch } from "./backend.js";
 import { createBackend, type BackendName } from "./backends/list.js";
@@ -24,7 +24,7 @@ const VOCAB_LIMIT = 2 ** 31;
 export async function sampleLogits(
   options: SampleLogitsOptions & { readonly vocabSize?: number; readonly backend?: BackendName | "auto" },
 ): Promise<SampleResult> {
-  checkOptions(options, "logits");
+  checkOptions(options, [...LOGITS_OPTIONS, "vocabSize", "backend"]);
   const { vocabSize = checkMatrix("logits", options.logits, "V", 1).rowCount, backend = "auto" } = options;
   checkInteger("vocabSize", vocabSize, 1, VOCAB_LIMIT);
   const checked = checkLogits(options, vocabSize);
@@ -33,9 +33,11 @@ export async function sampleLogits(
 
 /** The same on a backend that is there already. */
 export async function sampleLogitsOn(backend: Backend, options: SampleLogitsOptions, vocabSize: number): Promise<SampleResult> {
-  checkOptions(options, "logits");
+  checkOptions(options, LOGITS_OPTIONS);
   return decide(backend, checkLogits(options, vocabSize));
 }
+
+const LOGITS_OPTIONS = ["logits", ...CALL_OPTIONS];
 
 interface CheckedLogits {
   readonly call: CheckedCall;

@@ -5,8 +5,13 @@ import { ownView, typedArrayKind } from "./typed-arrays.js";
 
 export type FloatDtype = "f32" | "f16" | "bf16";
 
-/** f32 values, or the bits of f16 or bf16 values. */
-export type FloatData = Float32Array | { readonly data: Float32Array | Uint16Array; readonly dtype: FloatDtype };
+/** Values and their format: f32 as they are, f16 and bf16 by their bits. */
+export type TaggedFloats =
+  | { readonly data: Float32Array; readonly dtype: "f32" }
+  | { readonly data: Uint16Array; readonly dtype: "f16" | "bf16" };
+
+/** f32 values, or values of another format. */
+export type FloatData = Float32Array | TaggedFloats;
 
 export interface Matrix {
   readonly data: Float32Array | Uint16Array;

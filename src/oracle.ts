@@ -3,7 +3,7 @@
  * Slow, and without checks of its arguments: everything here takes what docs/spec.md says.
  */
 export * from "./spec/constants.js";
-export { mulhi, philox4x32, tokenWord, type DrawAddress, type Words4 } from "./spec/philox.js";
+export { mulhi, philox4x32, tokenWord, wordAddress, type DrawAddress, type Words4 } from "./spec/philox.js";
 export { gamma26, q32 } from "./spec/gumbel.js";
 export { argmaxCombine, fix, MASK, reportMargin, reportScore, scoreOf, tauOf, tokenGamma, type Scored } from "./spec/score.js";
 export { decodeWeight, dotL32, logitOf, roundHidden, rowZ, scaledSum, type Head, type WeightData } from "./spec/logit.js";

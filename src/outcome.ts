@@ -27,6 +27,9 @@ export interface SampleResult {
   readonly details?: SampleDetail[];
 }
 
+/** What a call with details: true gives. */
+export type DetailedResult = SampleResult & { readonly details: SampleDetail[] };
+
 /** A row has no token. row: its index in the call. */
 export class InvalidRowError extends RangeError {
   override readonly name = "InvalidRowError";

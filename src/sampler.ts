@@ -1,5 +1,5 @@
 /** createSampler: validate, choose a backend, load the head, sample. */
-import { checkCall, checkOptions, type DrawOptions, type ResultOptions } from "./arguments.js";
+import { CALL_OPTIONS, checkCall, checkOptions, type DrawOptions, type ResultOptions } from "./arguments.js";
 import { describe } from "./describe.js";
 import { STATUS_INVALID, type Backend, type BackendHead, type Candidates, type Dtype, type HeadShape } from "./backend.js";
 import { createBackend, type BackendName } from "./backends/list.js";
@@ -7,7 +7,7 @@ import { loadHead, type LoadOptions, type LoadedHead, type LoadProgress } from "
 import { prepareHiddenStates, type HiddenProblem } from "./hidden.js";
 import { sampleLogitsOn, type SampleLogitsOptions } from "./logits.js";
 import { checkMatrix, widen, type FloatData } from "./matrix.js";
-import { InvalidRowError, toResult, type SampleResult } from "./outcome.js";
+import { InvalidRowError, toResult, type DetailedResult, type SampleResult } from "./outcome.js";
 import { encodeRequest } from "./spec/request.js";
 
 export interface SamplerOptions {
@@ -41,8 +41,10 @@ export interface Sampler {
    * depend on nothing else in the call.
    * @throws TypeError, RangeError naming the argument; InvalidRowError for a row without a token
    */
+  sample(options: SampleOptions & { readonly details: true }): Promise<DetailedResult>;
   sample(options: SampleOptions): Promise<SampleResult>;
   /** Draws from softmax(logits / T) by the same rule. */
+  sampleLogits(options: SampleLogitsOptions & { readonly details: true }): Promise<DetailedResult>;
   sampleLogits(options: SampleLogitsOptions): Promise<SampleResult>;
   /** Gives the memory back. Calls after it are refused. */
   dispose(): void;
@@ -54,7 +56,7 @@ export interface Sampler {
  * @throws TypeError, RangeError naming the argument or the place in the file; AbortError when the signal says so
  */
 export async function createSampler(options: SamplerOptions): Promise<Sampler> {
-  checkOptions(options, "weights");
+  checkOptions(options, ["weights", "tensor", "scales", "backend", "signal", "onProgress"]);
   const { weights, tensor, scales, backend: name = "auto", signal, onProgress } = options;
   if (signal !== undefined && typeof signal?.throwIfAborted !== "function") throw new TypeError(`"signal" expected an AbortSignal, got ${describe(signal)}`);
   if (onProgress !== undefined && typeof onProgress !== "function") throw new TypeError(`"onProgress" expected a function, got ${describe(onProgress)}`);
@@ -95,9 +97,10 @@ class HeadSampler implements Sampler {
     this.#head = loaded.head;
   }
 
+  sample(options: SampleOptions & { readonly details: true }): Promise<DetailedResult>;
   async sample(options: SampleOptions): Promise<SampleResult> {
     this.#backendInUse();
-    checkOptions(options, "hiddenStates");
+    checkOptions(options, ["hiddenStates", ...CALL_OPTIONS]);
     const hiddenStates = checkMatrix("hiddenStates", options.hiddenStates, "D", this.hiddenSize);
     const call = checkCall(options, hiddenStates.rowCount);
     const { values, invalidRow } = prepareHiddenStates(widen(hiddenStates), this.#shape, this.#largestMagnitude);
@@ -107,6 +110,7 @@ class HeadSampler implements Sampler {
     return toResult(candidates, call);
   }
 
+  sampleLogits(options: SampleLogitsOptions & { readonly details: true }): Promise<DetailedResult>;
   async sampleLogits(options: SampleLogitsOptions): Promise<SampleResult> {
     return sampleLogitsOn(this.#backendInUse(), options, this.vocabSize);
   }

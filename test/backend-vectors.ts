@@ -1,5 +1,6 @@
 /** The known answers of whole decisions, put to a backend: what test/vectors/sample.json and logits.json say of it. */
 import { STATUS_ALL_MASKED, STATUS_OK, type Backend, type Candidates } from "../src/backend.js";
+import type { HeadArray } from "../src/index.js";
 import { loadHead } from "../src/head/load.js";
 import { prepareHiddenStates } from "../src/hidden.js";
 import * as oracle from "../src/oracle.js";
@@ -8,7 +9,7 @@ import { drawText, f32Values, f64Value, shownDraw, vectorHead } from "./vector-c
 /** What a problem of sample.json expects and what the backend gave, a line a draw. */
 export async function sampleAnswers(backend: Backend, problem: any): Promise<{ expected: string[]; got: string[] }> {
   const { dtype, vocabSize, hiddenSize, weights: data, scales } = vectorHead(problem);
-  const weights = { data, dtype, shape: [vocabSize, hiddenSize], ...(scales && { scales }) };
+  const weights = { data, dtype, shape: [vocabSize, hiddenSize], scales } as HeadArray;
   const { shape, head, statistics } = await loadHead({ weights, createSink: backend.createHead.bind(backend) });
   const { values, invalidRow } = prepareHiddenStates(f32Values(problem.hidden.join(" ")), shape, statistics.largestMagnitude);
   if (invalidRow.some((found) => found !== null)) throw new Error(`${problem.name}: expected hidden states that pass`);

@@ -85,7 +85,7 @@ describe("inputs", () => {
     ["a head and logits", ["--weights", "head.safetensors", "--hidden", "hidden.npy", "--logits", "logits.npy"]],
     ["a tensor of logits", ["--logits", "logits.npy", "--tensor", "x"]],
   ])("%s", async (_, inputs) => {
-    expect(await refused(["sample", ...inputs])).toMatch(/expected --weights/);
+    expect(await refused(["sample", ...inputs])).toMatch(/"--weights" expected with --hidden|"--tensor" expected --weights/);
   });
 });
 

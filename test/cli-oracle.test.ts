@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createSampler, sampleLogits } from "../src/index.js";
 import { gamma26 } from "../src/spec/gumbel.js";
+import { philox4x32 } from "../src/spec/philox.js";
 import { B, D, useCli, V, writeInputs } from "./cli-process.js";
 
 const { folder, run } = useCli();
@@ -85,7 +86,10 @@ describe("--explain", () => {
 
   test("the numbers follow from one another", async () => {
     const { explanation } = await json([...LOGITS, "--temperature", "2", "--explain", "2:7"]);
-    const { high, low, gamma, leadingZeros, gumbel, logitBits, logit, z, tau, scoreBits, score } = explanation;
+    const { high, low, gamma, leadingZeros, gumbel, logitBits, logit, z, tau, scoreBits, score, key, counter } = explanation;
+    const words = (text: string) => text.split(" ").map((word) => parseInt(word, 16));
+    expect([explanation.sequence, explanation.position]).toEqual([2, 0]);
+    expect(philox4x32(words(counter) as never, words(key) as never)[7 % 4]).toBe(parseInt(high, 16));
     expect(logit).toBe(logits[2 * V + 7]);
     expect(parseInt(logitBits, 16)).toBe(new Uint32Array(Float32Array.of(logit).buffer)[0]);
     expect(parseInt(gamma, 16)).toBe(gamma26(parseInt(high, 16), parseInt(low, 16)));

@@ -95,8 +95,8 @@ describe("a place that cannot be written, before any work", () => {
     await refused(MISSING, "/proc/tokens.npy");
   });
 
-  test("a folder and a file without leave", async ({ skip }) => {
-    skip(isWindows || process.getuid?.() === 0, "everything is allowed to this user");
+  test("a folder and a file without permission", async ({ skip }) => {
+    skip(isWindows || process.getuid?.() === 0, "this user (root?) may write everywhere");
     mkdirSync(join(folder, "closed"));
     chmodSync(join(folder, "closed"), 0o555);
     writeFileSync(join(folder, "closed.npy"), "");

@@ -1,9 +1,9 @@
 /** Runs a problem on a backend and compares decisions bit by bit: token, 64-bit score, runner-up, margin, status. */
-import { createSampler, type BackendName, type SampleDetail, type SampleOptions } from "../src/index.js";
+import { createSampler, type BackendName, type HeadArray, type SampleDetail, type SampleOptions } from "../src/index.js";
 import type { Problem } from "./problems.js";
 
 export async function runProblem(problem: Problem, backend: BackendName): Promise<SampleDetail[]> {
-  const sampler = await createSampler({ weights: problem.weights, backend });
+  const sampler = await createSampler({ weights: problem.weights as HeadArray, backend });
   try {
     return await sampleDetails(sampler, problem.sample);
   } finally {

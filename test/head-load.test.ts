@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Dtype } from "../src/backend.js";
+import type { HeadArray } from "../src/head/head-reader.js";
 import { loadHead, type LoadOptions } from "../src/head/load.js";
 import { bytesSource, type ByteSource } from "../src/head/source.js";
 import { bytesOf, messageOf, npy, npyDict, pseudoRandom, recordingSinks, safetensors, serveRange, withServer, type TensorBytes } from "./head-fixtures.js";
@@ -43,7 +44,7 @@ describe("what arrives", () => {
     const shape = { dtype, vocabSize: rows, hiddenSize: columns, groupSize };
     const digests = new Set<string | null>();
     for (const maxRows of [undefined, 1, 5, 36]) {
-      const array = { data: weights, dtype, shape: [rows, columns], ...(dtype === "int8" && { scales }) };
+      const array = { data: weights, dtype, shape: [rows, columns], ...(dtype === "int8" && { scales }) } as HeadArray;
       for (const input of [file, new Blob([file]), array]) {
         const loaded = await load({ weights: input }, maxRows);
         expect(loaded.shape).toEqual(shape);
@@ -61,7 +62,8 @@ describe("what arrives", () => {
     expect([...digests]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
     const changed = weights.slice();
     changed[100] = changed[100]! ^ 1;
-    const other = await load({ weights: { data: dtype === "f32" ? weights.map((w, index) => (index === 100 ? -w : w)) : changed, dtype, shape: [rows, columns], ...(dtype === "int8" && { scales }) } });
+    const data = dtype === "f32" ? weights.map((w, index) => (index === 100 ? -w : w)) : changed;
+    const other = await load({ weights: { data, dtype, shape: [rows, columns], ...(dtype === "int8" && { scales }) } as HeadArray });
     expect(digests.has(other.statistics.digest)).toBe(false);
   });
 
@@ -100,8 +102,8 @@ describe("what arrives", () => {
     const bits = Uint16Array.of(0x3c00, 0x3c01, 0x3c02, 0x3c03);
     const scale = (value: number) => ({ data: Int8Array.of(1, 2), dtype: "int8" as const, shape: [1, 2], scales: Float32Array.of(value) });
     const digests = await Promise.all(
-      [{ data: bits, dtype: "bf16" as const, shape: [2, 2] }, { data: bits, dtype: "f16" as const, shape: [2, 2] }, { data: bits, dtype: "bf16" as const, shape: [1, 4] }, scale(1), scale(2)].map(
-        async (weights) => (await load({ weights })).statistics.digest,
+      [{ data: bits, dtype: "bf16", shape: [2, 2] }, { data: bits, dtype: "f16", shape: [2, 2] }, { data: bits, dtype: "bf16", shape: [1, 4] }, scale(1), scale(2)].map(
+        async (weights) => (await load({ weights: weights as unknown as HeadArray })).statistics.digest,
       ),
     );
     expect(new Set(digests).size).toBe(5);
@@ -344,7 +346,7 @@ describe("failures on the way", () => {
 
   test("over http, with ranges and without, and cut off in the middle", async () => {
     const file = safetensors({ first: tensor("I8", [3_000_000], new Int8Array(3_000_000)), "lm_head.weight": tensor("BF16", [rows, columns], weights) });
-    const { statistics } = await load({ weights: { data: weights, dtype: "bf16", shape: [rows, columns] } });
+    const { statistics } = await load({ weights: { data: weights as Uint16Array, dtype: "bf16", shape: [rows, columns] } });
     await withServer((request, response) => serveRange(file, request, response), async (base, requests) => {
       expect((await load({ weights: `${base}/m.safetensors` })).statistics.digest).toBe(statistics.digest);
       expect(requests.length).toBe(2);

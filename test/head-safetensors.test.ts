@@ -143,7 +143,7 @@ describe("hostile files", () => {
     expect(await messageOf(() => readSafetensors(source))).toMatch(/within the file's \d+ bytes of data/);
     expect(source.asked).toBe(8 + header.length);
     const long = claiming(1e15, rawSafetensors("{}", undefined, 100_000_001n));
-    expect(await messageOf(() => readSafetensors(long))).toMatch(/expected a safetensors header of 2 to 100000000 bytes, got a length of 100000001$/);
+    expect(await messageOf(() => readSafetensors(long))).toMatch(/expected a safetensors file with a header of 2 to 100000000 bytes, got a length of 100000001$/);
     expect(long.asked).toBe(8 + 64);
   });
 });

@@ -41,10 +41,11 @@ describe("the tarball", () => {
   it("holds exactly the files it should", () => {
     const documents = filesBelow(join(root, "docs")).filter((name) => /^[^/]+\.md$/.test(name)).map((name) => `docs/${name}`);
     const bundles = [...ENTRIES, "cli", "oracle"].map((name) => `dist/${name}.js`);
-    // The independent reader of the rule and its known answers go along, for those who test a kernel by them.
-    const kept = (folder: string, ending: RegExp) => filesBelow(join(root, folder)).filter((name) => ending.test(name)).map((name) => `${folder}/${name}`);
-    const reader = [...kept("examples/python-reference", /\.py$|^README\.md$/), ...kept("test/vectors", /\.json$/)];
-    const expected = ["LICENSE", "README.md", "package.json", "dist/THIRD-PARTY-LICENSES.txt", ...CORES.map((name) => `dist/${name}`), ...bundles, ...documents, ...reader];
+    // The examples, the independent reader of the rule among them, and its known answers go along.
+    const examples = filesBelow(join(root, "examples")).filter((name) => !/(^|\/)((build|__pycache__|node_modules)\/|\.gitignore$)/.test(name)).map((name) => `examples/${name}`);
+    const vectors = filesBelow(join(root, "test/vectors")).map((name) => `test/vectors/${name}`);
+    const texts = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "package.json"];
+    const expected = [...texts, "dist/THIRD-PARTY-LICENSES.txt", ...CORES.map((name) => `dist/${name}`), ...bundles, ...documents, ...examples, ...vectors];
     expect(files.filter((name) => !name.startsWith("dist/types/"))).toEqual(expected.sort());
     const types = files.filter((name) => name.startsWith("dist/types/"));
     expect(types).toEqual(expect.arrayContaining(["dist/types/index.d.ts", "dist/types/oracle.d.ts"]));

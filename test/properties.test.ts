@@ -60,7 +60,7 @@ describe.each(BACKENDS.map(({ name }) => name))("%s", async (backend: BackendNam
     });
 
     it("when rows bring their own seeds", async () => {
-      const weights = { data: makeWeights(new Inputs(5), "bf16", 300, 40), dtype: "bf16", shape: [300, 40] } as const;
+      const weights = { data: makeWeights(new Inputs(5), "bf16", 300, 40) as Uint16Array, dtype: "bf16", shape: [300, 40] } as const;
       const hiddenStates = Float32Array.from({ length: 160 }, (_, index) => Math.fround(((index * 37) % 23) - 11) / 8);
       const seeds = BigUint64Array.of(1111n, 2222n, 2n ** 64n - 1n, 0n);
       const sampler = await createSampler({ weights, backend });

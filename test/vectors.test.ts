@@ -1,7 +1,7 @@
 /** The known answers of the independent reader: the oracle function by function, every backend decision by decision. */
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { BACKENDS } from "../src/index.js";
+import { BACKENDS, type HeadArray } from "../src/index.js";
 import { rowDigest } from "../src/head/digest.js";
 import { loadHead } from "../src/head/load.js";
 import { isInRange, prepareHiddenStates } from "../src/hidden.js";
@@ -60,7 +60,7 @@ describe("heads and hidden states that the rule refuses, or not", () => {
   it.each<any>(sayable)("$name $dtype: $result", async (given) => {
     const hiddenSize = words(given.weights[0]).length;
     const head = vectorHead({ ...given, V: given.weights.length, D: hiddenSize });
-    const weights = { data: head.weights, dtype: head.dtype, shape: [head.vocabSize, hiddenSize], ...(head.scales && { scales: head.scales }) };
+    const weights = { data: head.weights, dtype: head.dtype, shape: [head.vocabSize, hiddenSize], scales: head.scales } as HeadArray;
     const backend = await BACKENDS.find(({ name }) => name === "reference")!.create();
     const loading = loadHead({ weights, createSink: backend.createHead.bind(backend) });
     const isHeadError = given.result !== "ok" && /weight|scale|group/.test(given.result);
@@ -89,7 +89,7 @@ describe("digests", () => {
   it.each<any>(readVectors("digest").heads)("of a head, $dtype $weights.length rows: $digest", async (given) => {
     const { dtype, vocabSize, hiddenSize, weights: data, scales } = vectorHead({ ...given, V: given.weights.length, D: words(given.weights[0]).length });
     const backend = await BACKENDS.find(({ name }) => name === "reference")!.create();
-    const weights = { data, dtype, shape: [vocabSize, hiddenSize], ...(scales && { scales }) };
+    const weights = { data, dtype, shape: [vocabSize, hiddenSize], scales } as HeadArray;
     const { statistics } = await loadHead({ weights, createSink: backend.createHead.bind(backend) });
     expect(statistics.digest).toBe(given.digest);
   });

@@ -2,12 +2,10 @@
 export type HeadDtype = "f32" | "f16" | "bf16";
 
 /** As createSampler takes it. */
-export interface Head {
-  readonly data: Float32Array | Uint16Array;
-  readonly dtype: HeadDtype;
+export type Head = {
   /** [V, D] */
   readonly shape: readonly [number, number];
-}
+} & ({ readonly data: Float32Array; readonly dtype: "f32" } | { readonly data: Uint16Array; readonly dtype: "bf16" | "f16" });
 
 /** weights: [V, D] row-major; values past the largest of the type become infinite, which createSampler refuses. */
 export function roundHead(weights: Float32Array, dtype: HeadDtype, shape: readonly [number, number]): Head {

@@ -10,7 +10,7 @@ const BODY_LIMIT = 4 << 20;
 
 export default {
   async fetch(request) {
-    if (request.method !== "POST") return Response.json({ error: '"method" expected POST' }, { status: 405, headers: { allow: "POST" } });
+    if (request.method !== "POST") return Response.json({ error: `"method" expected POST, got ${request.method}` }, { status: 405, headers: { allow: "POST" } });
     if (!(Number(request.headers.get("content-length") ?? NaN) <= BODY_LIMIT)) {
       return Response.json({ error: `"content-length" expected at most ${BODY_LIMIT}` }, { status: 413 });
     }

@@ -5,10 +5,8 @@ import { coreModule, coreObstacle, type CoreVariant } from "../core-module.js";
 import { createReferenceBackend } from "./reference.js";
 import { createWasmBackend } from "./wasm.js";
 
-export type BackendName = "wasm-relaxed" | "wasm" | "reference";
-
-export interface BackendEntry {
-  readonly name: BackendName;
+interface Entry<Name extends string> {
+  readonly name: Name;
   /** Whether "auto" may choose it. The reference never is: a thousand times slower must be asked for. */
   readonly auto: boolean;
   /** null when it can run here, else the reason why not. */
@@ -16,14 +14,19 @@ export interface BackendEntry {
   create(): Promise<Backend>;
 }
 
-/** In the order in which "auto" tries them. */
-export const BACKENDS: readonly BackendEntry[] = [
+const LIST = [
   wasmEntry("wasm-relaxed", "core.relaxed"),
   wasmEntry("wasm", "core"),
-  { name: "reference", auto: false, probe: async () => null, create: async () => createReferenceBackend() },
-];
+  referenceEntry("reference"),
+] as const;
 
-function wasmEntry(name: BackendName, variant: CoreVariant): BackendEntry {
+export type BackendName = (typeof LIST)[number]["name"];
+export type BackendEntry = Entry<BackendName>;
+
+/** In the order in which "auto" tries them. */
+export const BACKENDS: readonly BackendEntry[] = LIST;
+
+function wasmEntry<const Name extends string>(name: Name, variant: CoreVariant): Entry<Name> {
   return {
     name,
     auto: true,
@@ -39,6 +42,10 @@ function wasmEntry(name: BackendName, variant: CoreVariant): BackendEntry {
   };
 }
 
+function referenceEntry<const Name extends string>(name: Name): Entry<Name> {
+  return { name, auto: false, probe: async () => null, create: async () => createReferenceBackend() };
+}
+
 /** Creates the named backend, or for "auto" the first one that can run here. */
 export async function createBackend(name: BackendName | "auto"): Promise<Backend> {
   const candidates = BACKENDS.filter((entry) => (name === "auto" ? entry.auto : entry.name === name));
@@ -51,5 +58,7 @@ export async function createBackend(name: BackendName | "auto"): Promise<Backend
     if (reason === null) return entry.create();
     reasons.push(`${entry.name}: ${reason}`);
   }
-  throw new Error(`"backend" expected one that runs here, got none (${reasons.join("; ")}); "reference" always runs, slowly`);
+  throw new Error(`"backend" expected one that runs here, got none (${reasons.join("; ")}). ${HINT}`);
 }
+
+const HINT = 'Where a bundler lost the .wasm files, init() takes one (README, "Bundlers"); "reference" always runs, slowly';

@@ -18,8 +18,8 @@ const ROW_BYTES = 64;
 const DRAW_BYTES = 32;
 /** 32 random words. */
 const WORDS_BYTES = 128;
-/** 8 vectors for each of 2 x 4 pairs of rows. */
-const PARTIAL_BYTES = 8 * 2 * 4 * 16;
+/** 8 vectors for each of 2 x 6 pairs of rows. */
+const PARTIAL_BYTES = 8 * 2 * 6 * 16;
 /** Kernels may read so far past the last weight. */
 const READ_AHEAD = 64;
 /** Rows of one pass over the weights, and draws of one pass over the logits. Larger calls take several passes. */

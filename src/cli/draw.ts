@@ -41,7 +41,7 @@ export async function draw(inputs: DrawInputs, backend: BackendName | "auto", de
   const hasLogits = weights === undefined && hidden === undefined && logits !== undefined;
   if (!hasHead && !hasLogits) {
     const given = (["weights", "hidden", "logits"] as const).filter((name) => inputs[name] !== undefined).map((name) => `--${name}`);
-    throw new TypeError(`"inputs" expected --weights with --hidden, or --logits alone, got ${given.join(" and ") || "none"}`);
+    throw new TypeError(`"--weights" expected with --hidden, or --logits alone, got ${given.join(" and ") || "none"}`);
   }
   if (hasLogits && (inputs.tensor ?? inputs.scales) !== undefined) {
     throw new TypeError(`"${inputs.tensor === undefined ? "--scales" : "--tensor"}" expected --weights, got --logits`);

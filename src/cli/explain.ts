@@ -5,6 +5,7 @@ import { openSource } from "../head/source.js";
 import { widen } from "../matrix.js";
 import type { SampleDetail } from "../outcome.js";
 import { GUMBEL_OFFSET, PURPOSE_GUMBEL } from "../spec/constants.js";
+import { wordAddress } from "../spec/philox.js";
 import { bitsFromF32, f32FromBits } from "../spec/float.js";
 import { logitOf, roundHidden, type Head, type WeightData } from "../spec/logit.js";
 import { fix, MASK, reportMargin, reportScore, scoreOf, tauOf, tokenGamma } from "../spec/score.js";
@@ -20,6 +21,11 @@ export interface Place {
 
 /** Words and patterns as hexadecimal text, decimal numbers beside them; null where there is no such number. */
 export interface Explanation extends Place {
+  readonly sequence: number;
+  readonly position: number;
+  /** Philox's key and counter of the high word; the low word's counter ends in the next purpose. */
+  readonly key: string;
+  readonly counter: string;
   readonly high: string;
   readonly low: string;
   /** J: leading zeros of high, at most 31 */
@@ -65,8 +71,13 @@ export async function explain(place: Place, inputs: DrawInputs, drawn: Drawn): P
   const tau = tauOf(inputs.temperature);
   const score = scoreOf(z, gamma, tau);
   const winner = drawn.result.details![place.row * inputs.numSamples + place.sample]!;
+  const { key, counter } = wordAddress(address, place.token);
   return {
     ...place,
+    sequence,
+    position,
+    key: key.map((word) => hex(word, 8)).join(" "),
+    counter: counter.map((word) => hex(word, 8)).join(" "),
     high: hex(high, 8),
     low: hex(low, 8),
     leadingZeros: Math.clz32(high | 1),

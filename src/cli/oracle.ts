@@ -36,7 +36,7 @@ async function oracle(inputs: OracleInputs, version: string): Promise<void> {
     if (place !== undefined) checkPlace(place, rowCount, vocabSize, inputs.numSamples);
   });
   const explanation = place === undefined ? null : await explain(place, inputs, drawn);
-  await print(inputs.json ? toJson(version, inputs, drawn, explanation) : explanation === null ? toTable(inputs, drawn) : [toList(explanation)]);
+  await print(inputs.json ? toJson(version, inputs, drawn, explanation) : explanation === null ? toTable(inputs, drawn) : [toList(inputs.temperature, explanation)]);
 }
 
 /** One draw as the documents name it; sample only where a row has several. */
@@ -77,16 +77,18 @@ function* tableRows(details: readonly SampleDetail[], numSamples: number): Gener
   }
 }
 
-function toList(explanation: Explanation): string {
-  const { row, token, sample, high, low, leadingZeros, gamma, gumbel, logitBits, logit, z, tau, scoreBits, score, winner, status, behind } = explanation;
+function toList(temperature: number, explanation: Explanation): string {
+  const { row, token, sample, sequence, position, key, counter, high, low, leadingZeros, gamma, gumbel, logitBits, logit, z, tau, scoreBits, score, winner, status, behind } = explanation;
   const lines: [name: string, value: string, meaning: string][] = [
-    ["token", `${token}`, `row ${row}, sample ${sample}`],
+    ["token", `${token}`, `row ${row}, sample ${sample}, sequence ${sequence}, position ${position}`],
+    ["key", key, "of Philox: the seed's halves"],
+    ["counter", counter, `output word ${token % 4} of it is hi; lo has the next purpose`],
     ["hi, lo", `${high} ${low}`, "the token's random words"],
     ["J", `${leadingZeros}`, "leading zeros of hi"],
     ["gamma", gamma, `Gumbel noise ${gumbel}`],
     ["logit", logitBits ?? "-", logitBits === null ? "not one f32: scaled group sums" : `${logit}`],
     ["Z", z, "the logit, Q31.32"],
-    ["tau", hex(tau, 8), `temperature ${tau / 2 ** 24}`],
+    ["tau", hex(tau, 8), `temperature ${temperature}${tau / 2 ** 24 === temperature ? "" : `, used as ${tau / 2 ** 24}`}`],
     ["S", scoreBits, status === "invalid" ? "invalid: no token of this row is drawn" : score === null ? "masked: never drawn" : `score ${score}`],
     ["behind", behind === null ? "-" : `${behind}`, winner < 0 ? `the row has no winner: ${status}` : winner === token ? "it is the winner" : `logits behind the winner, token ${winner}`],
   ];

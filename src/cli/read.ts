@@ -1,14 +1,14 @@
 /** Matrices from .npy files: a row a request. */
 import { readNpyFloats } from "../head/npy.js";
 import { openSource } from "../head/source.js";
-import type { FloatDtype } from "../matrix.js";
+import type { TaggedFloats } from "../matrix.js";
 import { stdinNpy } from "./stdin.js";
 
 export interface FloatMatrix {
   /** Where it is from, for messages. */
   readonly name: string;
-  /** [rowCount, columns], row-major: f32 values, or f16 or bf16 bits */
-  readonly values: { readonly data: Float32Array | Uint16Array; readonly dtype: FloatDtype };
+  /** [rowCount, columns], row-major */
+  readonly values: TaggedFloats;
   readonly rowCount: number;
   readonly columns: number;
 }
@@ -20,12 +20,13 @@ export interface FloatMatrix {
 export async function readMatrix(place: string): Promise<FloatMatrix> {
   const source = await (place === "-" ? stdinNpy() : openSource(place));
   try {
-    const { data, dtype, shape } = await readNpyFloats(source);
+    const values = await readNpyFloats(source);
+    const { shape } = values;
     const [rowCount, columns] = shape.length === 1 ? [1, shape[0]!] : [shape[0] ?? 0, shape[1] ?? 0];
     if (shape.length > 2 || rowCount * columns === 0) {
       throw new RangeError(`"${source.name}" expected shape [B, columns] or [columns] with at least one number, got [${shape.join(", ")}]`);
     }
-    return { name: source.name, values: { data, dtype }, rowCount, columns };
+    return { name: source.name, values, rowCount, columns };
   } finally {
     await source.close();
   }

@@ -54,7 +54,7 @@ function drawOf({ token, scoreBits, runnerUp }: SampleDetail): KnownDraw {
 }
 
 function headOf({ dtype, vocabSize, hiddenSize, weights, scales }: KnownProblem): HeadArray {
-  const shape = [vocabSize, hiddenSize];
+  const shape = [vocabSize, hiddenSize] as const;
   switch (dtype) {
     case "bf16":
     case "f16":

@@ -8,15 +8,29 @@ import { checkScales, groupSizeOf, readScales, type ScalesLocation } from "./sca
 import type { ByteSource } from "./source.js";
 import { openTensors, type TensorFile } from "./tensor-file.js";
 
-/** Weights in memory: row-major [V, D]. */
-export interface HeadArray {
-  /** bf16, f16: Uint16Array of bits (f16 also Float16Array); f32: Float32Array; int8: Int8Array. Never written to. */
-  readonly data: ArrayBufferView;
-  readonly dtype: Dtype;
+/** Weights in memory: row-major [V, D]. Never written to. */
+export type HeadArray = {
   /** [V, D] */
-  readonly shape: readonly number[];
-  /** int8: f32 [V * (D / groupSize)], positive and normal. The group size follows from the length. */
-  readonly scales?: Float32Array;
+  readonly shape: readonly [vocabSize: number, hiddenSize: number];
+} & (
+  | {
+      /** Their bits; f16 also as a Float16Array. */
+      readonly data: Uint16Array | Float16ArrayLike;
+      readonly dtype: "bf16" | "f16";
+      readonly scales?: undefined;
+    }
+  | { readonly data: Float32Array; readonly dtype: "f32"; readonly scales?: undefined }
+  | {
+      readonly data: Int8Array;
+      readonly dtype: "int8";
+      /** f32 [V * (D / G)], positive and normal. G, the columns that share a scale, follows from the length. */
+      readonly scales: Float32Array;
+    }
+);
+
+/** A Float16Array, which the language level of these types does not know yet. */
+interface Float16ArrayLike extends ArrayBufferView {
+  readonly [Symbol.toStringTag]: "Float16Array";
 }
 
 export interface HeadReader {

@@ -2,15 +2,11 @@
  * Arrays in .npy files: logits and hidden states to read, token ids to read and write.
  * Little- and big-endian, C and Fortran order; the result is always row-major. bf16 is what numpy writes for ml_dtypes: "|V2".
  */
+import type { TaggedFloats } from "../matrix.js";
 import { readNpyHeader, type NpyHeader } from "./npy-header.js";
 import { readBytes, type ByteSource } from "./source.js";
 
-/** f32 as values; f16 and bf16 as their bits. */
-export interface FloatArray {
-  readonly data: Float32Array | Uint16Array;
-  readonly dtype: "f32" | "f16" | "bf16";
-  readonly shape: readonly number[];
-}
+export type FloatArray = TaggedFloats & { readonly shape: readonly number[] };
 
 /** Token ids, or other whole numbers of 32 bits. */
 export interface IntegerArray {

@@ -49,7 +49,7 @@ export async function readSafetensors(source: ByteSource, signal?: AbortSignal, 
   const limit = Math.min(HEADER_LIMIT, source.size - 8);
   if (headerLength < 2 || headerLength > limit) {
     const foreign = foreignFormat(source.name, await readBytes(source, 0, Math.min(source.size, 64), signal));
-    throw new RangeError(`"${source.name}" expected ${foreign ?? `a safetensors header of 2 to ${limit} bytes, got a length of ${headerLength}`}`);
+    throw new RangeError(`"${source.name}" expected ${foreign ?? `a safetensors file with a header of 2 to ${limit} bytes, got a length of ${headerLength}`}`);
   }
   const header = parseJsonObject(await readBytes(source, 8, headerLength, signal), source.name);
   header.delete("__metadata__");

@@ -45,9 +45,16 @@ export interface DrawAddress {
   readonly purpose: number;
 }
 
-/** The word of one token: four neighbouring tokens share a counter, each takes its own output word. */
+/** Philox's inputs for one token's word: four neighbouring tokens share them. */
+export function wordAddress(draw: DrawAddress, token: number): { counter: Words4; key: readonly [number, number] } {
+  return {
+    counter: [token >>> 2, draw.position, draw.sequence, ((draw.sample << PURPOSE_BITS) | draw.purpose) >>> 0],
+    key: [Number(draw.seed & 0xffffffffn), Number(draw.seed >> 32n)],
+  };
+}
+
+/** The word of one token: its own among the four that it shares a counter with. */
 export function tokenWord(draw: DrawAddress, token: number): number {
-  const counter = [token >>> 2, draw.position, draw.sequence, ((draw.sample << PURPOSE_BITS) | draw.purpose) >>> 0] as const;
-  const key = [Number(draw.seed & 0xffffffffn), Number(draw.seed >> 32n)] as const;
+  const { counter, key } = wordAddress(draw, token);
   return philox4x32(counter, key)[token & 3]!;
 }

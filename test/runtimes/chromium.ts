@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
-import type { Browser, BrowserType } from "playwright-core";
+import { chromium, type Browser } from "playwright-core";
 
 const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
 
@@ -44,9 +44,6 @@ export async function serve(folder: string): Promise<Site> {
 
 /** Starts the browser with a new, empty profile. */
 export async function openBrowser(executablePath: string): Promise<Browser> {
-  // A folder of its own installs it: the name is a variable, so that type checks and bundlers do not look for it.
-  const driver: string = new URL("node_modules/playwright-core/index.mjs", import.meta.url).href;
-  const { chromium } = (await import(driver)) as { chromium: BrowserType };
   const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
   return chromium.launch({ executablePath, headless: true, args });
 }

@@ -2,7 +2,7 @@
  * What every runtime does with the packed package: the known answers through createSampler and sampleLogits, on every
  * backend that runs there. Web APIs only; nothing of this repository but the answers themselves.
  */
-import { BACKENDS, createSampler, sampleLogits, type BackendName, type SampleResult } from "flash-sampling";
+import { BACKENDS, type HeadArray, createSampler, sampleLogits, type BackendName, type SampleResult } from "flash-sampling";
 import { gamma26 } from "flash-sampling/oracle";
 import gammaVectors from "../vectors/gamma26.json" with { type: "json" };
 import logitsVectors from "../vectors/logits.json" with { type: "json" };
@@ -116,7 +116,7 @@ async function compareProblem(backend: BackendName, problem: (typeof sampleVecto
   const { dtype, V, D, weights, scales, hidden, calls } = problem;
   const stored = weights.flatMap(words);
   const data = dtype === "f32" ? f32Values(weights) : dtype === "int8" ? Int8Array.from(stored) : Uint16Array.from(stored);
-  const head = { data, dtype: dtype as "bf16", shape: [V, D], ...(scales && { scales: f32Values(scales) }) };
+  const head = { data, dtype, shape: [V, D], ...(scales && { scales: f32Values(scales) }) } as HeadArray;
   const sampler = await createSampler({ weights: head, backend });
   try {
     for (const call of calls) {

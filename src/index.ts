@@ -1,6 +1,6 @@
 /** flash-sampling: one seed, one token, on every backend. The public surface; re-exports only. */
 export { createSampler, type Sampler, type SampleOptions, type SamplerOptions } from "./sampler.js";
-export { sampleLogits, type SampleLogitsOptions } from "./logits.js";
+export { sampleLogits, type GivenLogits, type SampleLogitsOptions } from "./logits.js";
 export { hasRelaxedSimd, init, type CoreSource } from "./core-module.js";
 export { InvalidRowError, type DetailedResult, type SampleDetail, type SampleResult } from "./outcome.js";
 export type { DrawOptions, OnInvalid, PerRow, ResultOptions } from "./arguments.js";

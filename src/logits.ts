@@ -5,12 +5,18 @@ import type { Backend, LogitsBatch } from "./backend.js";
 import { createBackend, type BackendName } from "./backends/list.js";
 import { coreGeneration } from "./core-module.js";
 import { checkMatrix, widen, type FloatData } from "./matrix.js";
-import { toResult, type SampleResult } from "./outcome.js";
+import { toResult, type DetailedResult, type SampleResult } from "./outcome.js";
 import { encodeRequest } from "./spec/request.js";
 
 export interface SampleLogitsOptions extends DrawOptions, ResultOptions {
   /** [B, V], row-major; -Infinity masks a token, NaN and +Infinity make the row invalid */
   readonly logits: FloatData;
+}
+
+/** Logits, and what a head would have told of them. */
+export interface GivenLogits extends SampleLogitsOptions {
+  readonly vocabSize?: number;
+  readonly backend?: BackendName | "auto";
 }
 
 /** Token ids are u32 in the counter, and Int32Array where they come out. */
@@ -21,9 +27,9 @@ const VOCAB_LIMIT = 2 ** 31;
  * vocabSize: V, default all logits in one row. backend: default "auto".
  * @throws TypeError, RangeError naming the argument; InvalidRowError for a row without a token
  */
-export async function sampleLogits(
-  options: SampleLogitsOptions & { readonly vocabSize?: number; readonly backend?: BackendName | "auto" },
-): Promise<SampleResult> {
+export function sampleLogits(options: GivenLogits & { readonly details: true }): Promise<DetailedResult>;
+export function sampleLogits(options: GivenLogits): Promise<SampleResult>;
+export async function sampleLogits(options: GivenLogits): Promise<SampleResult> {
   checkOptions(options, [...LOGITS_OPTIONS, "vocabSize", "backend"]);
   const { vocabSize = checkMatrix("logits", options.logits, "V", 1).rowCount, backend = "auto" } = options;
   checkInteger("vocabSize", vocabSize, 1, VOCAB_LIMIT);

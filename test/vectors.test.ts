@@ -1,6 +1,10 @@
 /** The known answers of the independent reader: the oracle function by function, every backend decision by decision. */
 import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+// @ts-expect-error: a build script without types
+import { buildWasm } from "../scripts/build-wasm.mjs";
+import { createWasmBackend } from "../src/backends/wasm.js";
 import { BACKENDS, type HeadArray } from "../src/index.js";
 import { rowDigest } from "../src/head/digest.js";
 import { loadHead } from "../src/head/load.js";
@@ -51,6 +55,21 @@ describe.each(BACKENDS.map(({ name }) => name))("%s", async (name) => {
       expect(got).toEqual(expected);
       backend.dispose();
     });
+  });
+});
+
+describe("the unoptimised build of the core", async () => {
+  const module = await WebAssembly.compile(await readFile(`${await buildWasm()}/core.debug.wasm`));
+  it("gives the known answers", async () => {
+    const backend = createWasmBackend({ name: "core.debug", module });
+    for (const problem of readVectors("sample").problems) {
+      const { expected, got } = await sampleAnswers(backend, problem);
+      expect(got, problem.name).toEqual(expected);
+    }
+    for (const given of readVectors("logits").cases) {
+      const { expected, got } = await logitsAnswers(backend, given);
+      expect(got, given.name).toEqual(expected);
+    }
   });
 });
 

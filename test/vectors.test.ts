@@ -59,7 +59,7 @@ describe.each(BACKENDS.map(({ name }) => name))("%s", async (name) => {
 });
 
 describe("the unoptimised build of the core", async () => {
-  const module = await WebAssembly.compile(await readFile(`${await buildWasm()}/core.debug.wasm`));
+  const module = await WebAssembly.compile(Uint8Array.from(await readFile(`${await buildWasm()}/core.debug.wasm`)));
   it("gives the known answers", async () => {
     const backend = createWasmBackend({ name: "core.debug", module });
     for (const problem of readVectors("sample").problems) {

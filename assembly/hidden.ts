@@ -3,7 +3,7 @@
  * equal size; a block of `count` rows takes count * blocks * 128 bytes.
  */
 import { decodeRow, evens, F16_SCALE_BITS, odds } from "./decode";
-import { mostBlockRows, passVectors } from "./dotL32";
+import { mostBlockRows, passVectors } from "./dotBlock";
 
 /**
  * How many of the first hidden rows are multiplied alone: the first one always, because its product streams weights in as

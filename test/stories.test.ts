@@ -24,6 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const DTYPES: readonly HeadDtype[] = ["f32", "bf16", "f16"];
 const program = fileURLToPath(new URL("../examples/stories", import.meta.url));
+const commandLine = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
 const shared = process.env["FLASH_SAMPLING_SHARED"] ?? fileURLToPath(new URL("../../shared", import.meta.url));
 const modelPath = join(shared, "models", "stories260K.bin");
 const tokenizerPath = join(shared, "models", "tok512.bin");
@@ -113,6 +114,23 @@ describe.skipIf(unavailable("shared", existsSync(modelPath) ? null : "no models/
   it("refuses steps and prompts past the model's limit", async () => {
     await expect(tell("reference", "f32", [0], 513)).rejects.toThrow('"steps" expected an integer in [1, 512], got 513');
     await expect(tell("reference", "f32", [0], 4, 1n, [5, 6, 7, 8])).rejects.toThrow('"prompt" expected fewer tokens than the 4 steps, got 4');
+  });
+
+  it.each(DTYPES)("%s: the command line draws it again from its exported files, as sample and as oracle", async (dtype) => {
+    const checkpoint = (await loading)!;
+    const [story] = await tell("reference", dtype, [3], 40, 5n);
+    const target = join(folder, `command-${dtype}`);
+    await exportStory(target, roundHead(checkpoint.head, dtype, [512, 64]), story!);
+    const inputs = ["--weights", join(target, "head.safetensors"), "--hidden", join(target, "hidden.npy"), "--seed", "5", "--sequence", "3", "--position", "rows"];
+    const command = (verb: string, ...more: string[]) => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [commandLine, verb, ...inputs, ...more], { encoding: "utf8" });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      return stdout;
+    };
+    expect(command("sample")).toBe(`${story!.tokens.join("\n")}\n`);
+    const { rows } = JSON.parse(command("oracle", "--json")) as { rows: { token: number; margin: number }[] };
+    expect(rows.map(({ token }) => token)).toEqual(story!.tokens);
+    expect(rows.every(({ margin }) => margin >= 0)).toBe(true);
   });
 
   it("is told by the command", () => {

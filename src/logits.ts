@@ -4,7 +4,7 @@ import { describe } from "./describe.js";
 import type { Backend, LogitsBatch } from "./backend.js";
 import { createBackend, type BackendName } from "./backends/list.js";
 import { coreGeneration } from "./core-module.js";
-import { checkMatrix, widen, type FloatData } from "./matrix.js";
+import { checkMatrix, widenedCopy, type FloatData } from "./matrix.js";
 import { toResult, type DetailedResult, type SampleResult } from "./outcome.js";
 import { encodeRequest } from "./spec/request.js";
 
@@ -54,7 +54,7 @@ interface CheckedLogits {
 function checkLogits(options: SampleLogitsOptions, vocabSize: number): CheckedLogits {
   const matrix = checkMatrix("logits", options.logits, "V", vocabSize);
   const call = checkCall(options, matrix.rowCount);
-  return { call, batch: { logits: widen(matrix), vocabSize, request: encodeRequest(call.rows, call.samples) } };
+  return { call, batch: { logits: widenedCopy(matrix), vocabSize, request: encodeRequest(call.rows, call.samples) } };
 }
 
 async function decide(backend: Backend, { call, batch }: CheckedLogits): Promise<SampleResult> {

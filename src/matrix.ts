@@ -40,8 +40,14 @@ export function checkMatrix(name: string, value: FloatData, columnsName: string,
 }
 
 /** A copy of the values as f32: what the caller does to the matrix afterwards no longer matters. */
+export function widenedCopy(matrix: Pick<Matrix, "data" | "dtype">): Float32Array {
+  const values = widen(matrix);
+  return values === matrix.data ? values.slice() : values;
+}
+
+/** The values as f32. An f32 matrix is returned as it is. */
 export function widen({ data, dtype }: Pick<Matrix, "data" | "dtype">): Float32Array {
-  if (data instanceof Float32Array) return data.slice();
+  if (data instanceof Float32Array) return data;
   const bits = new Uint32Array(data.length);
   const toBits = dtype === "f16" ? f16ToF32Bits : bf16ToF32Bits;
   for (let index = 0; index < data.length; index++) bits[index] = toBits(data[index]!);

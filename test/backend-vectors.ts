@@ -4,10 +4,10 @@ import type { HeadArray } from "../src/index.js";
 import { loadHead } from "../src/head/load.js";
 import { prepareHiddenStates } from "../src/hidden.js";
 import * as oracle from "../src/oracle.js";
-import { drawText, f32Values, f64Value, shownDraw, vectorHead } from "./vector-checks.js";
+import { drawText, f32Values, f64Value, readVectors, shownDraw, vectorHead } from "./vector-checks.js";
 
 /** What a problem of sample.json expects and what the backend gave, a line a draw. */
-export async function sampleAnswers(backend: Backend, problem: any): Promise<{ expected: string[]; got: string[] }> {
+async function sampleAnswers(backend: Backend, problem: any): Promise<{ expected: string[]; got: string[] }> {
   const { dtype, vocabSize, hiddenSize, weights: data, scales } = vectorHead(problem);
   const weights = { data, dtype, shape: [vocabSize, hiddenSize], scales } as HeadArray;
   const { shape, head, statistics } = await loadHead({ weights, createSink: backend.createHead.bind(backend) });
@@ -25,7 +25,7 @@ export async function sampleAnswers(backend: Backend, problem: any): Promise<{ e
 }
 
 /** The same for a case of logits.json. */
-export async function logitsAnswers(backend: Backend, { logits, calls }: any): Promise<{ expected: string[]; got: string[] }> {
+async function logitsAnswers(backend: Backend, { logits, calls }: any): Promise<{ expected: string[]; got: string[] }> {
   const values = f32Values(logits);
   const [expected, got]: string[][] = [[], []];
   for (const call of calls) {
@@ -36,6 +36,12 @@ export async function logitsAnswers(backend: Backend, { logits, calls }: any): P
   }
   return { expected: expected!, got: got! };
 }
+
+/** Every question that the known answers put to a backend. */
+export const QUESTIONS: readonly { readonly name: string; answers(backend: Backend): Promise<{ expected: string[]; got: string[] }> }[] = [
+  ...readVectors("sample").problems.map((problem: any) => ({ name: `sample: ${problem.name}`, answers: (backend: Backend) => sampleAnswers(backend, problem) })),
+  ...readVectors("logits").cases.map((given: any) => ({ name: `logits: ${given.name}`, answers: (backend: Backend) => logitsAnswers(backend, given) })),
+];
 
 function drawLines(candidates: Candidates, tau: number): string[] {
   return Array.from(candidates.token, (_, index) => shownDraw(oracle, drawOf(candidates, index), tau));

@@ -11,7 +11,7 @@ import { loadHead } from "../src/head/load.js";
 import { isInRange, prepareHiddenStates } from "../src/hidden.js";
 import * as float from "../src/spec/float.js";
 import * as oracle from "../src/oracle.js";
-import { logitsAnswers, sampleAnswers } from "./backend-vectors.js";
+import { QUESTIONS } from "./backend-vectors.js";
 import { f32Values, readVectors, VECTOR_CHECKS, vectorHead, words } from "./vector-checks.js";
 import { unavailable } from "./require.js";
 
@@ -40,17 +40,9 @@ describe("the oracle gives the known answers of", () => {
 describe.each(BACKENDS.map(({ name }) => name))("%s", async (name) => {
   const entry = BACKENDS.find((backend) => backend.name === name)!;
   describe.skipIf(unavailable(name, await entry.probe()))("gives the known answers of", () => {
-    it.each<any>(readVectors("sample").problems)("sample: $name", async (problem) => {
+    it.each(QUESTIONS)("$name", async ({ answers }) => {
       const backend = await entry.create();
-      const { expected, got } = await sampleAnswers(backend, problem);
-      expect(expected.length).toBeGreaterThan(0);
-      expect(got).toEqual(expected);
-      backend.dispose();
-    });
-
-    it.each<any>(readVectors("logits").cases)("logits: $name", async (given) => {
-      const backend = await entry.create();
-      const { expected, got } = await logitsAnswers(backend, given);
+      const { expected, got } = await answers(backend);
       expect(expected.length).toBeGreaterThan(0);
       expect(got).toEqual(expected);
       backend.dispose();
@@ -62,13 +54,10 @@ describe("the unoptimised build of the core", async () => {
   const module = await WebAssembly.compile(Uint8Array.from(await readFile(`${await buildWasm()}/core.debug.wasm`)));
   it("gives the known answers", async () => {
     const backend = createWasmBackend({ name: "core.debug", module });
-    for (const problem of readVectors("sample").problems) {
-      const { expected, got } = await sampleAnswers(backend, problem);
-      expect(got, problem.name).toEqual(expected);
-    }
-    for (const given of readVectors("logits").cases) {
-      const { expected, got } = await logitsAnswers(backend, given);
-      expect(got, given.name).toEqual(expected);
+    expect(QUESTIONS.length).toBeGreaterThan(0);
+    for (const { name, answers } of QUESTIONS) {
+      const { expected, got } = await answers(backend);
+      expect(got, name).toEqual(expected);
     }
   });
 });

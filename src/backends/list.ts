@@ -1,4 +1,4 @@
-/** The one list of backends: it drives the automatic choice, the conformance tests, the doctor and the benches. */
+/** The one list of backends: it drives the automatic choice, the tests of backends, the doctor and the demo. */
 import { describe } from "../describe.js";
 import type { Backend } from "../backend.js";
 import { coreModule, coreObstacle, type CoreVariant } from "../core-module.js";

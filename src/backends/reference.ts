@@ -1,6 +1,7 @@
 /** The oracle as a backend: src/spec on whole rows, one token after the other. Slow by design; what every other backend must equal. */
 import { allocate } from "../allocate.js";
 import {
+  DTYPE_BYTES,
   STATUS_ALL_MASKED,
   STATUS_INVALID,
   STATUS_OK,
@@ -13,7 +14,8 @@ import {
   type LogitsBatch,
   type RowBlock,
 } from "../backend.js";
-import { rowZ, type Head, type WeightData } from "../spec/logit.js";
+import { emptyCandidates } from "../shard/merge.js";
+import { rowZ, weightsIn, type Head, type WeightData } from "../spec/logit.js";
 import { decodeRequest } from "../spec/request.js";
 import { drawRow, rowFromLogits, type RowZ } from "../spec/sample.js";
 
@@ -39,8 +41,10 @@ class ReferenceSink implements HeadSink {
   constructor(shape: HeadShape, scales: Float32Array | null) {
     this.#shape = shape;
     this.#scales = scales;
-    this.#weights = allocate(() => allocateWeights(shape), `${shape.vocabSize} * ${shape.hiddenSize} weights`);
-    this.#bytes = new Uint8Array(this.#weights.buffer);
+    const { dtype, vocabSize, hiddenSize } = shape;
+    const buffer = allocate(() => new ArrayBuffer(vocabSize * hiddenSize * DTYPE_BYTES[dtype]), `${vocabSize} * ${hiddenSize} weights`);
+    this.#weights = weightsIn(buffer, dtype);
+    this.#bytes = new Uint8Array(buffer);
   }
 
   reserve(firstRow: number, rowCount: number): RowBlock {
@@ -69,29 +73,9 @@ class ReferenceSink implements HeadSink {
   abort(): void {}
 }
 
-function allocateWeights({ dtype, vocabSize, hiddenSize }: HeadShape): WeightData {
-  const length = vocabSize * hiddenSize;
-  switch (dtype) {
-    case "bf16":
-    case "f16":
-      return new Uint16Array(length);
-    case "f32":
-      return new Float32Array(length);
-    case "int8":
-      return new Int8Array(length);
-  }
-}
-
 function decide(words: Uint32Array, zOfRow: (row: number) => RowZ): Candidates {
   const { rows, samples } = decodeRequest(words);
-  const draws = rows.length * samples;
-  const candidates: Candidates = {
-    status: new Uint8Array(draws),
-    token: new Int32Array(draws),
-    score: new BigInt64Array(draws),
-    runnerUp: new Int32Array(draws),
-    runnerUpScore: new BigInt64Array(draws),
-  };
+  const candidates = emptyCandidates(rows.length * samples);
   rows.forEach((request, row) => {
     const z = zOfRow(row);
     for (let sample = 0; sample < samples; sample++) {

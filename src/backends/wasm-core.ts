@@ -7,7 +7,7 @@ import { DTYPE_BYTES, STATUS_ALL_MASKED, STATUS_INVALID, STATUS_OK, type Candida
 import { DOT_LANES } from "../spec/constants.js";
 import type { Request } from "../spec/request.js";
 
-const PAGE_BYTES = 65536;
+export const PAGE_BYTES = 65536;
 /** Below it the module may keep data of its own; checked against the module at start. */
 const FIRST_AREA = 2048;
 /** Areas begin at pages of the machine: rows of weights then touch as few as they can. */

@@ -2,9 +2,8 @@
 import { DTYPE_BYTES, type Backend, type BackendHead, type Batch, type Candidates, type HeadShape, type HeadSink, type LogitsBatch, type RowBlock } from "../backend.js";
 import { decodeRequest } from "../spec/request.js";
 import { emptyCandidates, mergeCandidates } from "../shard/merge.js";
-import { AREA_BYTES, layOut, paddedRowBytes, WasmCore } from "./wasm-core.js";
+import { AREA_BYTES, layOut, PAGE_BYTES, paddedRowBytes, WasmCore } from "./wasm-core.js";
 
-const PAGE_BYTES = 65536;
 /** A memory of 65536 pages would end at 2^32, which a 32-bit address reads as 0. */
 const MAX_PAGES = 65535;
 /** 64 GiB: far past any LM head, and reserved in a moment where a file lies about its size. */
@@ -35,7 +34,7 @@ export function createWasmBackend({ name, module, maxPages = MAX_PAGES }: WasmBa
       if (memories > MAX_MEMORIES) {
         throw new RangeError(`"weights" expected a head that fits ${MAX_MEMORIES} memories of ${pages * PAGE_BYTES} bytes, got one of ${memories}`);
       }
-      const groups = shape.dtype === "int8" ? shape.hiddenSize / shape.groupSize : 0;
+      const groups = groupsOf(shape);
       for (let firstToken = 0; firstToken < shape.vocabSize; firstToken += rowsAShard) {
         const vocabSize = Math.min(rowsAShard, shape.vocabSize - firstToken);
         const core = await WasmCore.create(module, { dtype: shape.dtype, firstToken, vocabSize, hiddenSize: shape.hiddenSize, groups });
@@ -58,9 +57,14 @@ export function createWasmBackend({ name, module, maxPages = MAX_PAGES }: WasmBa
   };
 }
 
+/** Scales a row, 0 without scales. */
+function groupsOf({ dtype, hiddenSize, groupSize }: HeadShape): number {
+  return dtype === "int8" ? hiddenSize / groupSize : 0;
+}
+
 /** Rows of a head that one memory holds: all of them, or the largest multiple of SHARD_ALIGNMENT that fits. */
 function shardRows(shape: HeadShape, maxPages: number): number {
-  const groups = shape.dtype === "int8" ? shape.hiddenSize / shape.groupSize : 0;
+  const groups = groupsOf(shape);
   const bytesFor = (vocabSize: number): number => layOut({ ...shape, vocabSize, groups }).bytes;
   const limit = maxPages * PAGE_BYTES;
   if (bytesFor(shape.vocabSize) <= limit) return shape.vocabSize;

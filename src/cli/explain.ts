@@ -1,5 +1,5 @@
 /** Every number behind one token's score, from the noise words to the gap to the winner, by the plain rule. */
-import { DTYPE_BYTES, type Dtype } from "../backend.js";
+import { DTYPE_BYTES } from "../backend.js";
 import { readHead } from "../head/head-reader.js";
 import { openSource } from "../head/source.js";
 import { widen } from "../matrix.js";
@@ -7,7 +7,7 @@ import type { SampleDetail } from "../outcome.js";
 import { GUMBEL_OFFSET, PURPOSE_GUMBEL } from "../spec/constants.js";
 import { wordAddress } from "../spec/philox.js";
 import { bitsFromF32, f32FromBits } from "../spec/float.js";
-import { logitOf, roundHidden, type Head, type WeightData } from "../spec/logit.js";
+import { logitOf, roundHidden, weightsIn, type Head } from "../spec/logit.js";
 import { fix, MASK, reportMargin, reportScore, scoreOf, tauOf, tokenGamma } from "../spec/score.js";
 import { scalesLocation, type Drawn } from "./draw.js";
 import { ofRow, readWhole, type DrawInputs } from "./options.js";
@@ -123,15 +123,11 @@ async function readRow({ weights, tensor, scales }: DrawInputs, token: number): 
       await reader.readRows(token, bytes);
       const groups = reader.scales === null ? 0 : reader.scales.length / vocabSize;
       const rowScales = reader.scales?.subarray(token * groups, (token + 1) * groups);
-      return { dtype, vocabSize: 1, hiddenSize, groupSize, weights: weightsOf(dtype, bytes.buffer), ...(rowScales && { scales: rowScales }) };
+      return { dtype, vocabSize: 1, hiddenSize, groupSize, weights: weightsIn(bytes.buffer, dtype), ...(rowScales && { scales: rowScales }) };
     } finally {
       await reader.close();
     }
   } finally {
     await source.close();
   }
-}
-
-function weightsOf(dtype: Dtype, buffer: ArrayBuffer): WeightData {
-  return dtype === "f32" ? new Float32Array(buffer) : dtype === "int8" ? new Int8Array(buffer) : new Uint16Array(buffer);
 }

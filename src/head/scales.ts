@@ -3,7 +3,7 @@
  * They are positive normal f32 numbers, so that a scaled sum needs no rule for zero, sign or subnormals.
  */
 import { describe, nameText } from "../describe.js";
-import { bf16ToF32Bits, f16ToF32Bits, f32FromBits } from "../spec/float.js";
+import { widen } from "../matrix.js";
 import { DOT_LANES } from "../spec/constants.js";
 import { scaleNames, zeroPointNames } from "./find.js";
 import type { StoredTensor } from "./safetensors.js";
@@ -64,13 +64,9 @@ async function readScalesTensor(tensor: StoredTensor, weights: StoredTensor, sig
   }
   const groupSize = groupSizeOf(hiddenSize, groups);
   const { buffer } = await readBytes(tensor.source, tensor.offset, vocabSize * groups * size, signal);
-  const values = size === 4 ? new Float32Array(buffer) : widen(new Uint16Array(buffer), tensor.dtype === "F16" ? f16ToF32Bits : bf16ToF32Bits);
+  const values = size === 4 ? new Float32Array(buffer) : widen({ data: new Uint16Array(buffer), dtype: tensor.dtype === "F16" ? "f16" : "bf16" });
   checkScales(values, groups);
   return { values, groupSize };
-}
-
-function widen(halves: Uint16Array, toF32Bits: (bits: number) => number): Float32Array {
-  return Float32Array.from(halves, (bits) => f32FromBits(toF32Bits(bits)));
 }
 
 /**

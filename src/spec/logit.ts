@@ -10,6 +10,19 @@ import { clampZ, fix } from "./score.js";
 /** Weights [V, D], row-major: bf16 and f16 as their bits. */
 export type WeightData = Uint16Array | Float32Array | Int8Array;
 
+/** Weights in a buffer, as the kind of array their dtype is kept in. */
+export function weightsIn(buffer: ArrayBuffer, dtype: Dtype): WeightData {
+  switch (dtype) {
+    case "bf16":
+    case "f16":
+      return new Uint16Array(buffer);
+    case "f32":
+      return new Float32Array(buffer);
+    case "int8":
+      return new Int8Array(buffer);
+  }
+}
+
 export interface Head {
   readonly dtype: Dtype;
   readonly vocabSize: number;

@@ -1,10 +1,12 @@
 /** `vitest run`: all tests. `vitest run --mode slow`: the long ones only. */
 import { defineConfig } from "vitest/config";
+import { wgslForVite } from "./scripts/wgsl.mjs";
 
 // Node 20 has relaxed SIMD behind a flag. The tests of the packed package run without it as well.
 const execArgv = process.versions.node.startsWith("20.") ? ["--experimental-wasm-relaxed-simd"] : [];
 
 export default defineConfig(({ mode }) => ({
+  plugins: [wgslForVite],
   test: {
     include: mode === "slow" ? ["test/slow/**/*.test.ts"] : ["{test,examples}/**/*.test.ts"],
     exclude: ["**/node_modules/**", ...(mode === "slow" ? [] : ["test/slow/**"])],

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const stampFile = join(root, "build", "dist.sha256");
-const INPUTS = ["src", "assembly", "scripts", "asconfig.json", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json", "LICENSE"];
+const INPUTS = ["src", "assembly", "gpu", "scripts", "asconfig.json", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json", "LICENSE"];
 const CREATE_REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 const CORES = ["core.wasm", "core.relaxed.wasm"];
 
@@ -51,20 +51,33 @@ function inputHash() {
   return hash.digest("hex");
 }
 
+const WEBGPU_HOST = "gpu/webgpu/host.ts";
+
+/** Leaves the WebGPU backend out of a bundle: it is imported from the file beside it. */
+const WEBGPU_ALONE = {
+  name: "webgpu-alone",
+  setup(build) {
+    build.onResolve({ filter: /gpu\/webgpu\/host\.js$/ }, () => ({ path: "./webgpu.js", external: true }));
+  },
+};
+
 /** Makes the bundles. Returns the paths of all files that went into them. */
 async function bundle(outdir) {
   const esbuild = await import("esbuild");
-  const common = { absWorkingDir: root, bundle: true, format: "esm", target: "es2022", outdir, metafile: true, legalComments: "none", logLevel: "warning" };
+  const { wgslForEsbuild } = await import("./wgsl.mjs");
+  const common = { plugins: [WEBGPU_ALONE], absWorkingDir: root, bundle: true, format: "esm", target: "es2022", outdir, metafile: true, legalComments: "none", logLevel: "warning" };
   const entries = (...names) => Object.fromEntries(names.map((name) => [name, `src/entries/${name}.ts`]));
   const results = await Promise.all([
     // Downloaded by somebody: small.
     esbuild.build({ ...common, entryPoints: entries("browser"), platform: "browser", minify: true }),
     // The worker's own bundler looks for this import: it stays as it is.
     esbuild.build({ ...common, entryPoints: entries("workerd", "edge-light"), platform: "browser", minify: true, external: ["./core.wasm", "./core.wasm?module"] }),
+    // Loaded by the bundles above when a GPU is asked for, and an entry of its own.
+    esbuild.build({ ...common, entryPoints: { webgpu: WEBGPU_HOST }, platform: "neutral", minify: true, plugins: [wgslForEsbuild] }),
     // On a disk: names stay whole, for readable stack traces.
-    esbuild.build({ ...common, entryPoints: { ...entries("node", "deno", "bun"), oracle: "src/oracle.ts" }, platform: "node" }),
+    esbuild.build({ ...common, entryPoints: { ...entries("node", "deno", "bun"), oracle: "src/oracle.ts" }, platform: "node", external: ["webgpu"] }),
     // Its argument parser is CommonJS and asks for Node's modules by require.
-    esbuild.build({ ...common, entryPoints: { cli: "src/cli.ts" }, platform: "node", banner: { js: CREATE_REQUIRE } }),
+    esbuild.build({ ...common, entryPoints: { cli: "src/cli.ts" }, platform: "node", external: ["webgpu"], banner: { js: CREATE_REQUIRE } }),
   ]);
   chmodSync(join(outdir, "cli.js"), 0o755);
   return new Set(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)));
@@ -95,10 +108,10 @@ async function emitTypes(outDir) {
   const problems = [error, ...errors, ...ts.getPreEmitDiagnostics(program), ...diagnostics].filter((problem) => problem !== undefined);
   if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, { getCanonicalFileName: (name) => name, getCurrentDirectory: () => root, getNewLine: () => "\n" }));
   // A sampler has Symbol.dispose, which no lib before ESNext declares; who uses the types need not know.
-  const index = join(outDir, "index.d.ts");
+  const index = join(outDir, "src/index.d.ts");
   writeFileSync(index, `/// <reference lib="esnext.disposable" />\n${readFileSync(index, "utf8")}`);
   const reached = new Set();
-  for (const entry of ["index.d.ts", "oracle.d.ts"]) reach(join(outDir, entry), reached);
+  for (const entry of ["src/index.d.ts", "src/oracle.d.ts", "gpu/webgpu/host.d.ts"]) reach(join(outDir, entry), reached);
   for (const name of readdirSync(outDir, { recursive: true, encoding: "utf8" })) {
     const path = join(outDir, name);
     if (name.endsWith(".d.ts") && !reached.has(path)) rmSync(path);
@@ -107,7 +120,7 @@ async function emitTypes(outDir) {
 }
 
 /** An import of a raw core, where the runtime or its bundler makes a module of it. */
-const CORE_TYPE = `import type { CompiledCore } from "./core-module.js";
+const CORE_TYPE = `import type { CompiledCore } from "./src/core-module.js";
 
 declare const core: CompiledCore;
 export default core;

@@ -4,6 +4,7 @@ export const REQUIREMENTS = [
   "wasm",
   "wasm-relaxed",
   "reference",
+  "webgpu",
   // runtimes that the packed package runs in
   "node20",
   "node20-relaxed", // with --experimental-wasm-relaxed-simd

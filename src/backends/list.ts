@@ -3,6 +3,7 @@ import { describe } from "../describe.js";
 import type { Backend } from "../backend.js";
 import { coreModule, coreObstacle, type CoreVariant } from "../core-module.js";
 import { createReferenceBackend } from "./reference.js";
+import { createWebgpu, webgpuDrawback, webgpuObstacle } from "../gpu-platform.js";
 import { createWasmBackend } from "./wasm.js";
 
 interface Entry<Name extends string> {
@@ -11,10 +12,13 @@ interface Entry<Name extends string> {
   readonly auto: boolean;
   /** null when it can run here, else the reason why not. */
   probe(): Promise<string | null>;
+  /** null when it also is worth it: what "auto" asks where this differs from probe(). */
+  autoProbe?(): Promise<string | null>;
   create(): Promise<Backend>;
 }
 
 const LIST = [
+  webgpuEntry("webgpu"),
   wasmEntry("wasm-relaxed", "core.relaxed"),
   wasmEntry("wasm", "core"),
   referenceEntry("reference"),
@@ -25,6 +29,10 @@ export type BackendEntry = Entry<BackendName>;
 
 /** In the order in which "auto" tries them. */
 export const BACKENDS: readonly BackendEntry[] = LIST;
+
+function webgpuEntry<const Name extends string>(name: Name): Entry<Name> {
+  return { name, auto: true, probe: webgpuObstacle, autoProbe: webgpuDrawback, create: createWebgpu };
+}
 
 function wasmEntry<const Name extends string>(name: Name, variant: CoreVariant): Entry<Name> {
   return {
@@ -54,7 +62,7 @@ export async function createBackend(name: BackendName | "auto"): Promise<Backend
   }
   const reasons: string[] = [];
   for (const entry of candidates) {
-    const reason = await entry.probe();
+    const reason = await (name === "auto" && entry.autoProbe ? entry.autoProbe() : entry.probe());
     if (reason === null) return entry.create();
     reasons.push(`${entry.name}: ${reason}`);
   }

@@ -1,0 +1,25 @@
+// Dot products in the order L32 (docs/spec.md, "Logits"). Eight threads share a weight row: each holds four consecutive
+// ones of the 32 partial sums, one variable a lane.
+
+/// Its argument, by a way that no compiler may see through: piece.zero is 0 at run time only. It keeps sums in their order.
+fn opaque(value: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(value) ^ piece.zero);
+}
+
+fn opaque4(value: vec4f) -> vec4f {
+  return bitcast<vec4f>(bitcast<vec4u>(value) ^ vec4u(piece.zero));
+}
+
+/// sum + weight * hidden where the product is exact in f32: fused or not, it is rounded once.
+fn exactMultiplyAdd(weight: vec4f, hidden: vec4f, sum: vec4f) -> vec4f {
+  let next = fma(weight, hidden, sum);
+  if (OPAQUE_SUMS) {
+    return opaque4(next);
+  }
+  return next;
+}
+
+/// Two levels of the pairwise tree: four neighbours to one.
+fn sumFour(values: vec4f) -> f32 {
+  return opaque(opaque(values.x + values.y) + opaque(values.z + values.w));
+}

@@ -1,0 +1,223 @@
+/** A head in a device's memory: pieces of the vocabulary, each in one buffer, and the calls that sample from them. */
+import { DTYPE_BYTES, type BackendHead, type Batch, type Candidates, type HeadShape, type HeadSink, type RowBlock } from "../../src/backend.js";
+import { decodeRequest } from "../../src/spec/request.js";
+import type { GpuContext } from "./context.js";
+import { Decider, type SweepPlan } from "./decider.js";
+import { COPY_DST, STORAGE, UNIFORM } from "./flags.js";
+import { arrangeRows, layOutHead, type HeadLayout } from "./layout.js";
+import { sampleTileShader, type TileShape } from "./shaders.js";
+import { batchRows, divisionFor, tileTokens } from "./tuning.js";
+
+/** Pieces begin at a multiple of it: no tile and no noise group lies in two. */
+const PIECE_ALIGNMENT = 1024;
+/** Bytes of weights on their way before the loader waits for the device. */
+const UPLOAD_BYTES = 64 << 20;
+/** Bytes of weights staged at a time. */
+const STAGING_BYTES = 4 << 20;
+
+interface Piece {
+  readonly firstToken: number;
+  readonly rows: number;
+  readonly weights: GPUBuffer;
+  /** f32 bits [rows, groups]; without scales a few bytes that nothing reads */
+  readonly scales: GPUBuffer;
+}
+
+/** Rows of a piece: all, or as many as a binding may hold. */
+function pieceRows(shape: HeadShape, { rowBytes, groups }: HeadLayout, { limits }: GPUDevice): number {
+  const bytes = Math.max(rowBytes, groups * 4);
+  const rows = Math.floor(Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize) / bytes);
+  if (rows >= shape.vocabSize) return shape.vocabSize;
+  const aligned = Math.floor(rows / PIECE_ALIGNMENT) * PIECE_ALIGNMENT;
+  if (aligned > 0) return aligned;
+  throw new RangeError(`"weights" expected ${PIECE_ALIGNMENT} rows in ${limits.maxStorageBufferBindingSize} bytes, the device's largest binding, got rows of ${bytes} bytes`);
+}
+
+/** Makes the buffers of a head and returns what takes its rows. */
+export async function createHeadSink(context: GpuContext, decider: Decider, shape: HeadShape, scales: Float32Array | null, opaqueSums: boolean): Promise<HeadSink> {
+  const { device } = context;
+  const layout = layOutHead(shape);
+  const { groups, rowBytes } = layout;
+  const perPiece = pieceRows(shape, layout, device);
+  const pieces: Piece[] = [];
+  try {
+    for (let firstToken = 0; firstToken < shape.vocabSize; firstToken += perPiece) {
+      const rows = Math.min(perPiece, shape.vocabSize - firstToken);
+      const usage = STORAGE | COPY_DST;
+      const size = rows * rowBytes;
+      const piece = await context.checked(`${size} bytes of weights`, () => ({
+        firstToken,
+        rows,
+        weights: device.createBuffer({ label: "weights", size, usage }),
+        scales: device.createBuffer({ label: "scales", size: scales === null ? 4 : rows * groups * 4, usage }),
+      }));
+      pieces.push(piece);
+      if (scales !== null) device.queue.writeBuffer(piece.scales, 0, scales.slice(firstToken * groups, (firstToken + rows) * groups));
+    }
+  } catch (error) {
+    destroyPieces(pieces);
+    throw error;
+  }
+  return new WebgpuSink(context, decider, shape, layout, pieces, perPiece, opaqueSums);
+}
+
+function destroyPieces(pieces: readonly Piece[]): void {
+  for (const { weights, scales } of pieces) {
+    weights.destroy();
+    scales.destroy();
+  }
+}
+
+class WebgpuSink implements HeadSink {
+  #context: GpuContext;
+  #decider: Decider;
+  #shape: HeadShape;
+  #layout: HeadLayout;
+  #pieces: Piece[];
+  #perPiece: number;
+  #opaqueSums: boolean;
+  /** Rows as the loader writes them. */
+  #block: Uint8Array<ArrayBuffer>;
+  /** The same, padded; what lies between a row's last column and the next row stays zero. */
+  #padded: Uint8Array<ArrayBuffer>;
+  /** The same, in the order of the buffer. */
+  #arranged: Uint8Array<ArrayBuffer>;
+  #uploading = 0;
+
+  constructor(context: GpuContext, decider: Decider, shape: HeadShape, layout: HeadLayout, pieces: Piece[], perPiece: number, opaqueSums: boolean) {
+    this.#context = context;
+    this.#decider = decider;
+    this.#shape = shape;
+    this.#layout = layout;
+    this.#pieces = pieces;
+    this.#perPiece = perPiece;
+    this.#opaqueSums = opaqueSums;
+    const rowBytes = shape.hiddenSize * DTYPE_BYTES[shape.dtype];
+    const rows = Math.min(shape.vocabSize, Math.max(1, Math.floor(STAGING_BYTES / layout.rowBytes)));
+    this.#block = new Uint8Array(rows * rowBytes);
+    this.#padded = rowBytes === layout.rowBytes ? this.#block : new Uint8Array(rows * layout.rowBytes);
+    this.#arranged = layout.unitBlocks === 1 ? this.#padded : new Uint8Array(rows * layout.rowBytes);
+  }
+
+  reserve(firstRow: number, rowCount: number): RowBlock {
+    const rowBytes = this.#shape.hiddenSize * DTYPE_BYTES[this.#shape.dtype];
+    const inPiece = this.#perPiece - (firstRow % this.#perPiece);
+    const count = Math.min(rowCount, this.#block.length / rowBytes, inPiece, this.#shape.vocabSize - firstRow);
+    return { firstRow, rowCount: count, bytes: this.#block.subarray(0, count * rowBytes) };
+  }
+
+  async commit({ firstRow, rowCount, bytes }: RowBlock): Promise<void> {
+    const { rowBytes } = this.#layout;
+    const size = rowCount * rowBytes;
+    if (this.#padded !== this.#block) {
+      const given = bytes.length / rowCount;
+      for (let row = 0; row < rowCount; row++) this.#padded.set(bytes.subarray(row * given, (row + 1) * given), row * rowBytes);
+    }
+    if (this.#arranged !== this.#padded) {
+      arrangeRows(this.#padded.subarray(0, size), this.#arranged, DTYPE_BYTES[this.#shape.dtype], this.#layout);
+    }
+    this.#context.assertInUse();
+    const piece = this.#pieces[Math.floor(firstRow / this.#perPiece)]!;
+    const { queue } = this.#context.device;
+    queue.writeBuffer(piece.weights, (firstRow - piece.firstToken) * rowBytes, this.#arranged, 0, size);
+    this.#uploading += size;
+    if (this.#uploading < UPLOAD_BYTES) return;
+    this.#uploading = 0;
+    await this.#context.settle(queue.onSubmittedWorkDone());
+  }
+
+  finish(): BackendHead {
+    this.#block = this.#padded = this.#arranged = new Uint8Array(0);
+    return new WebgpuHead(this.#context, this.#decider, this.#shape, this.#layout, this.#pieces, this.#opaqueSums);
+  }
+
+  abort(): void {
+    destroyPieces(this.#pieces);
+    this.#block = this.#padded = this.#arranged = new Uint8Array(0);
+  }
+}
+
+class WebgpuHead implements BackendHead {
+  #context: GpuContext;
+  #decider: Decider;
+  #shape: HeadShape;
+  #layout: HeadLayout;
+  #pieces: Piece[] | null;
+  #opaqueSums: boolean;
+  /** One for each division of the work that was used. */
+  #plans = new Map<TileShape, Promise<SweepPlan>>();
+  #uniforms: GPUBuffer[] = [];
+
+  constructor(context: GpuContext, decider: Decider, shape: HeadShape, layout: HeadLayout, pieces: Piece[], opaqueSums: boolean) {
+    this.#context = context;
+    this.#decider = decider;
+    this.#shape = shape;
+    this.#layout = layout;
+    this.#pieces = pieces;
+    this.#opaqueSums = opaqueSums;
+  }
+
+  async sample({ hiddenStates, request }: Batch): Promise<Candidates> {
+    this.#piecesInUse();
+    const { rows } = decodeRequest(request);
+    const plan = await this.#planFor(rows.length);
+    this.#piecesInUse();
+    return this.#decider.decide(plan, this.#padded(hiddenStates), request);
+  }
+
+  dispose(): void {
+    if (this.#pieces !== null) destroyPieces(this.#pieces);
+    for (const buffer of this.#uniforms) buffer.destroy();
+    this.#pieces = null;
+  }
+
+  #piecesInUse(): readonly Piece[] {
+    if (this.#pieces === null) throw new Error('"head" expected one that is in use, got one that was disposed of');
+    return this.#pieces;
+  }
+
+  /** Rows padded with zeros to whole units. */
+  #padded(hiddenStates: Float32Array): Float32Array {
+    const { hiddenSize } = this.#shape;
+    const { paddedSize } = this.#layout;
+    if (paddedSize === hiddenSize) return hiddenStates;
+    const rows = hiddenStates.length / hiddenSize;
+    const padded = new Float32Array(rows * paddedSize);
+    for (let row = 0; row < rows; row++) padded.set(hiddenStates.subarray(row * hiddenSize, (row + 1) * hiddenSize), row * paddedSize);
+    return padded;
+  }
+
+  #planFor(rows: number): Promise<SweepPlan> {
+    const division = divisionFor(rows) as TileShape;
+    let plan = this.#plans.get(division);
+    if (plan === undefined) {
+      plan = this.#plan({ ...division, opaqueSums: this.#opaqueSums });
+      this.#plans.set(division, plan);
+      plan.catch(() => this.#plans.delete(division));
+    }
+    return plan;
+  }
+
+  async #plan(shape: TileShape): Promise<SweepPlan> {
+    const { device } = this.#context;
+    const { unitBlocks, units, groups } = this.#layout;
+    const code = sampleTileShader(this.#shape.dtype, unitBlocks, shape);
+    const layouts = [this.#decider.sourceLayout, this.#decider.sweepLayout];
+    const pipeline = await this.#context.pipeline(`sampleTile ${this.#shape.dtype}`, code, "sampleTile", layouts);
+    const tokens = tileTokens(shape);
+    let firstTile = 0;
+    const sources = await this.#context.checked("the layout of a head", () =>
+      this.#piecesInUse().map(({ firstToken, rows, weights, scales }) => {
+        const tiles = Math.ceil(rows / tokens);
+        const gridWidth = Math.min(tiles, device.limits.maxComputeWorkgroupsPerDimension);
+        const uniform = device.createBuffer({ label: "piece", size: 32, usage: UNIFORM | COPY_DST });
+        this.#uniforms.push(uniform);
+        device.queue.writeBuffer(uniform, 0, Uint32Array.of(0, rows, firstToken, firstTile, units, groups, units / groups, gridWidth));
+        firstTile += tiles;
+        const entries = [uniform, weights, scales].map((buffer, binding) => ({ binding, resource: { buffer } }));
+        return { bindGroup: device.createBindGroup({ layout: this.#decider.sourceLayout, entries }), grid: [gridWidth, Math.ceil(tiles / gridWidth)] as const };
+      }),
+    );
+    return { pipeline, sources, tiles: firstTile, rowsAWorkgroup: batchRows(shape) };
+  }
+}

@@ -1,0 +1,46 @@
+// The two best tokens of each draw, from those of its tiles: one workgroup a draw.
+
+struct Reduction {
+  firstDraw: u32, // where the first of these draws goes
+  draws: u32,
+  tiles: u32,
+  gridWidth: u32, // workgroups along x
+}
+
+@group(0) @binding(0) var<uniform> reduction: Reduction;
+@group(0) @binding(1) var<storage, read> candidates: array<vec4u>; // [draws, tiles, 2]
+@group(0) @binding(2) var<storage, read_write> decisions: array<vec4u>; // [draws of the request, 2]
+
+var<workgroup> best: array<Best, WORKGROUP>;
+var<workgroup> flags: array<u32, WORKGROUP>;
+
+@compute @workgroup_size(WORKGROUP)
+fn reduceTiles(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
+  let draw = workgroup.y * reduction.gridWidth + workgroup.x;
+  if (draw >= reduction.draws) {
+    return;
+  }
+  var found = NO_BEST;
+  var flag = 0u;
+  for (var tile = thread; tile < reduction.tiles; tile += WORKGROUP) {
+    let at = (draw * reduction.tiles + tile) * 2u;
+    let first = candidates[at];
+    let second = candidates[at + 1u];
+    found = argmaxCombine(found, Best(Scored(first.xy, first.z), Scored(second.xy, second.z)));
+    flag |= first.w;
+  }
+  best[thread] = found;
+  flags[thread] = flag;
+  for (var stride = WORKGROUP / 2u; stride > 0u; stride /= 2u) {
+    workgroupBarrier();
+    if (thread < stride) {
+      best[thread] = argmaxCombine(best[thread], best[thread + stride]);
+      flags[thread] |= flags[thread + stride];
+    }
+  }
+  if (thread == 0u) {
+    let at = (reduction.firstDraw + draw) * 2u;
+    decisions[at] = vec4u(best[0].first.score, best[0].first.token, flags[0]);
+    decisions[at + 1u] = vec4u(best[0].second.score, best[0].second.token, 0u);
+  }
+}

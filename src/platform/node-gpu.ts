@@ -1,0 +1,16 @@
+/** Node: Dawn, from the optional package webgpu. */
+import type { GpuPlatform } from "../gpu-platform.js";
+import { gpuOfNavigator, loadHost } from "./navigator-gpu.js";
+
+export const nodeGpu: GpuPlatform = {
+  loadHost,
+  async openGpu() {
+    const gpu = gpuOfNavigator();
+    if (gpu !== null) return gpu;
+    const { create } = await import("webgpu").catch((cause: Error & { code?: string }) => {
+      const reason = cause.code === "ERR_MODULE_NOT_FOUND" ? "is not installed (npm install webgpu)" : `does not load: ${cause.message}`;
+      throw new Error(`the package webgpu ${reason}`, { cause });
+    });
+    return create([]);
+  },
+};

@@ -2,6 +2,9 @@
  * The one interface a backend implements, and the shapes of what goes in and comes out.
  * A backend knows neither other backends nor the sampler; no result may depend on its tile sizes, threads or batches.
  */
+import type { GpuBuffer } from "./gpu-buffers.js";
+import type { HiddenProblem } from "./hidden.js";
+import type { FloatDtype } from "./matrix.js";
 
 export type Dtype = "bf16" | "f16" | "f32" | "int8";
 
@@ -80,10 +83,46 @@ export interface Candidates {
   readonly runnerUpScore: BigInt64Array;
 }
 
+/** Where values lie in a buffer of a GPU backend's device. */
+export interface BufferSlice {
+  readonly buffer: GpuBuffer;
+  /** a multiple of a value's size */
+  readonly byteOffset: number;
+}
+
+/** A batch of which one end lies on the device. */
+export interface DeviceBatch {
+  /** As in Batch, with the rows that were refused; or as the caller has them, to be checked and rounded on the device. */
+  readonly hiddenStates: { readonly values: Float32Array; readonly isRefused: readonly boolean[] } | (BufferSlice & { readonly dtype: FloatDtype });
+  readonly request: Uint32Array;
+  /** max |w| over the whole head: what the range rule needs */
+  readonly largestMagnitude: number;
+  /** Where the tokens go, i32 [rows * samples]; null: they come back. */
+  readonly tokensTo: BufferSlice | null;
+}
+
+export interface DeviceDecisions {
+  /** null when the tokens stay on the device */
+  readonly candidates: Candidates | null;
+  /** For each row null, or what makes it invalid; no row when nothing came back or nothing was checked on the device. */
+  readonly invalidRow: readonly (HiddenProblem | null)[];
+}
+
 /** A head that lives in a backend's memory. */
 export interface BackendHead {
   sample(batch: Batch): Promise<Candidates>;
+  /** GPU backends: the same with buffers of their device. */
+  sampleOnDevice?(batch: DeviceBatch): Promise<DeviceDecisions>;
   dispose(): void;
+}
+
+/** Weights that lie on the device already. */
+export interface DeviceHead {
+  readonly shape: HeadShape;
+  /** as for createHead */
+  readonly scales: Float32Array | null;
+  /** row-major, as the caller has them */
+  readonly weights: BufferSlice;
 }
 
 export interface Backend {
@@ -94,6 +133,20 @@ export interface Backend {
    * @throws RangeError when the head cannot fit this backend
    */
   createHead(shape: HeadShape, scales: Float32Array | null): HeadSink | Promise<HeadSink>;
+  /**
+   * GPU backends: the head as a copy of weights on their device, checked and brought into canonical form there.
+   * @param onRows called with the number of rows that are in place; what it throws ends the copying
+   * @throws RangeError naming row and column of a weight that is not finite
+   */
+  copyHead?(head: DeviceHead, onRows: (rowCount: number) => void): Promise<{ readonly head: BackendHead; readonly largestMagnitude: number }>;
   sampleLogits(batch: LogitsBatch): Promise<Candidates>;
   dispose(): void;
+}
+
+/** What people want to know of a device. */
+export interface DeviceReport {
+  /** what the adapter says of itself */
+  readonly adapter: string;
+  /** How it keeps sums in their order, for each kind of kernel that a head needed so far. */
+  readonly rungs: Readonly<Record<string, string>>;
 }

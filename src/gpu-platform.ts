@@ -2,7 +2,8 @@
  * Where WebGPU comes from: the entry for each runtime says how to reach it, or why there is none. Its code and, in Node, the
  * addon are loaded when a GPU is first asked for.
  */
-import type { Backend } from "./backend.js";
+import type { Backend, DeviceReport } from "./backend.js";
+import type { GpuDevice } from "./gpu-buffers.js";
 
 type Host = typeof import("../gpu/webgpu/host.js");
 
@@ -48,6 +49,20 @@ async function obstacle(ask: (host: Host, gpu: GPU) => Promise<string | null>): 
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** The backend on a device of the caller's. */
+export async function createWebgpuOn(device: GpuDevice): Promise<Backend> {
+  if (typeof platform === "string") throw new Error(platform);
+  const host = await platform.loadHost();
+  return host.createWebgpuBackendOn(device);
+}
+
+/** What the device says of itself, and its self-test so far. @throws Error where there is no WebGPU */
+export async function webgpuReport(): Promise<DeviceReport> {
+  if (typeof platform === "string") throw new Error(platform);
+  const host = await platform.loadHost();
+  return host.webgpuReport(await openGpu(platform));
 }
 
 export async function createWebgpu(): Promise<Backend> {

@@ -67,10 +67,18 @@ function prepareRow(
  * Each factor counts as the power of two above it: the smallest e with max < 2^e, and the smallest c with D <= 2^c.
  */
 export function isInRange(largestWeight: number, largestHidden: number, hiddenSize: number): boolean {
-  return ceilingExponent(largestWeight) + ceilingExponent(largestHidden) + (32 - Math.clz32(hiddenSize - 1)) <= RANGE_EXPONENT_LIMIT;
+  return biasedExponent(largestHidden) <= hiddenExponentLimit(largestWeight, hiddenSize);
 }
 
-/** The smallest e with magnitude < 2^e, for a normal f32: its exponent field counts from 2^-127. Zero gives -126, and so always passes. */
-function ceilingExponent(magnitude: number): number {
-  return (bitsFromF32(magnitude) >>> 23) - 126;
+/** The largest biased exponent that a row's largest magnitude may have, for isInRange. */
+export function hiddenExponentLimit(largestWeight: number, hiddenSize: number): number {
+  return RANGE_EXPONENT_LIMIT - (biasedExponent(largestWeight) - CEILING_BIAS) - (32 - Math.clz32(hiddenSize - 1)) + CEILING_BIAS;
+}
+
+/** From a biased exponent to the smallest e with magnitude < 2^e. Zero gives -126, and so always passes. */
+const CEILING_BIAS = 126;
+
+/** Of a normal f32, or 0. */
+function biasedExponent(magnitude: number): number {
+  return bitsFromF32(magnitude) >>> 23;
 }

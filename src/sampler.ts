@@ -1,31 +1,70 @@
 /** createSampler: validate, choose a backend, load the head, sample. */
-import { CALL_OPTIONS, checkCall, checkOptions, type DrawOptions, type ResultOptions } from "./arguments.js";
+import { CALL_OPTIONS, checkCall, checkOptions, type CheckedCall, type DrawOptions, type ResultOptions } from "./arguments.js";
 import { describe } from "./describe.js";
-import { STATUS_INVALID, type Backend, type BackendHead, type Candidates, type Dtype, type HeadShape } from "./backend.js";
+import {
+  DTYPE_BYTES,
+  STATUS_INVALID,
+  type Backend,
+  type BackendHead,
+  type BufferSlice,
+  type Candidates,
+  type DeviceBatch,
+  type DeviceDecisions,
+  type DeviceHead,
+  type Dtype,
+  type HeadShape,
+} from "./backend.js";
 import { createBackend, type BackendName } from "./backends/list.js";
-import { loadHead, type LoadOptions, type LoadedHead, type LoadProgress } from "./head/load.js";
-import { prepareHiddenStates, type HiddenProblem } from "./hidden.js";
+import { checkDevice, checkGpuHead, checkGpuHiddenStates, checkGpuTokens, isOnDevice, type GpuDevice, type GpuHead, type GpuHiddenStates, type GpuTokens } from "./gpu-buffers.js";
+import { createWebgpuOn } from "./gpu-platform.js";
+import { loadHead, type LoadOptions, type LoadProgress } from "./head/load.js";
+import { prepareHiddenStates, type HiddenProblem, type PreparedHiddenStates } from "./hidden.js";
 import { sampleLogitsOn, type SampleLogitsOptions } from "./logits.js";
 import { checkMatrix, widen, type FloatData } from "./matrix.js";
 import { InvalidRowError, toResult, type DetailedResult, type SampleResult } from "./outcome.js";
 import { encodeRequest } from "./spec/request.js";
 
 export interface SamplerOptions {
-  /** The LM head: { data, dtype, shape: [V, D], scales? } in memory; or a safetensors or npy file as path, URL, Blob or bytes. */
-  readonly weights: LoadOptions["weights"];
+  /**
+   * The LM head: { data, dtype, shape: [V, D], scales? } in memory; { buffer, dtype, shape, scales? } in a buffer of `device`,
+   * of which one copy is made on the device; or a safetensors or npy file as path, URL, Blob or bytes.
+   */
+  readonly weights: LoadOptions["weights"] | GpuHead;
   /** Name of the tensor in the file. Default: the usual names of LM heads. */
   readonly tensor?: LoadOptions["tensor"];
   /** Where the scales of an int8 head in a file are. Default: the usual names. */
   readonly scales?: LoadOptions["scales"];
-  /** Default "auto": the fastest that runs here. */
+  /** Default "auto": the fastest that runs here; with a device, WebGPU on it. */
   readonly backend?: BackendName | "auto";
+  /**
+   * The caller's GPUDevice, for "webgpu": buffers of it can hold the weights, the hidden states and the tokens. Its limits decide
+   * how a head is cut into pieces; the default ones suffice. It stays the caller's: it must be kept, and is never destroyed here.
+   */
+  readonly device?: GpuDevice;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: LoadProgress) => void;
 }
 
 export interface SampleOptions extends DrawOptions, ResultOptions {
-  /** [B, D], row-major; B is its length / D */
-  readonly hiddenStates: FloatData;
+  /**
+   * [B, D], row-major; B is its length / D. Or { buffer, dtype, shape: [B, D], byteOffset? } in a buffer of the sampler's device:
+   * nothing but decisions and the reports of refused rows then leaves the device.
+   */
+  readonly hiddenStates: FloatData | GpuHiddenStates;
+}
+
+/** A call whose tokens stay on the device. */
+export interface SubmitOptions extends Omit<SampleOptions, "details" | "onInvalid"> {
+  /** Where the tokens go, i32 [B * numSamples], the samples of a row side by side; -1 for each draw of a row without a token. */
+  readonly tokensTo: GpuTokens;
+  readonly details?: false;
+  readonly onInvalid?: "mark";
+}
+
+/** What a call with tokensTo gives. */
+export interface SubmitResult {
+  /** the seed used: as given, or the one that was drawn */
+  readonly seed: bigint | BigUint64Array;
 }
 
 /** An LM head in a backend's memory, ready to sample. */
@@ -34,14 +73,22 @@ export interface Sampler {
   readonly dtype: Dtype;
   readonly vocabSize: number;
   readonly hiddenSize: number;
-  /** Names the canonical weights and scales, whatever file they came from (docs/spec.md, section 8); null without Web Crypto. */
+  /**
+   * Names the canonical weights and scales, whatever file they came from (docs/spec.md, section 8); null without Web Crypto, and
+   * for weights that came in a GPUBuffer.
+   */
   readonly headDigest: string | null;
   /**
    * Draws from softmax(weights * hiddenState / T) for each row. With seed, sequence and position given, a row's tokens
    * depend on nothing else in the call.
-   * @throws TypeError, RangeError naming the argument; InvalidRowError for a row without a token
+   * @throws TypeError, RangeError naming the argument; InvalidRowError for a row without a token; on "webgpu" GpuError
    */
   sample(options: SampleOptions & { readonly details: true }): Promise<DetailedResult>;
+  /**
+   * The same on the sampler's device alone: nothing is read back. Resolves once the device has taken the commands; what is
+   * submitted to its queue afterwards finds the tokens in their buffer. Rows without a token are marked, never an error.
+   */
+  sample(options: SubmitOptions): Promise<SubmitResult>;
   sample(options: SampleOptions): Promise<SampleResult>;
   /** Draws from softmax(logits / T) by the same rule. */
   sampleLogits(options: SampleLogitsOptions & { readonly details: true }): Promise<DetailedResult>;
@@ -53,22 +100,52 @@ export interface Sampler {
 
 /**
  * Loads an LM head into a backend.
- * @throws TypeError, RangeError naming the argument or the place in the file; AbortError when the signal says so
+ * @throws TypeError, RangeError naming the argument or the place in the file; AbortError when the signal says so; on "webgpu"
+ *   GpuError, whose kind says whether the device was lost, is out of memory, or refused something
  */
 export async function createSampler(options: SamplerOptions): Promise<Sampler> {
-  checkOptions(options, ["weights", "tensor", "scales", "backend", "signal", "onProgress"]);
-  const { weights, tensor, scales, backend: name = "auto", signal, onProgress } = options;
+  checkOptions(options, ["weights", "tensor", "scales", "backend", "device", "signal", "onProgress"]);
+  const { weights, tensor, scales, backend: name = "auto", device, signal, onProgress } = options;
   if (signal !== undefined && typeof signal?.throwIfAborted !== "function") throw new TypeError(`"signal" expected an AbortSignal, got ${describe(signal)}`);
   if (onProgress !== undefined && typeof onProgress !== "function") throw new TypeError(`"onProgress" expected a function, got ${describe(onProgress)}`);
+  if (device !== undefined) checkDevice(device);
+  if (device !== undefined && name !== "auto" && name !== "webgpu") throw new RangeError(`"backend" expected "webgpu" or "auto" with a device, got ${describe(name)}`);
+  const onDevice = isOnDevice(weights) ? weights : null;
+  if (onDevice !== null && device === undefined) throw new TypeError('"device" expected the GPUDevice of "weights.buffer", got undefined');
+  if (onDevice !== null && (tensor !== undefined || scales !== undefined)) throw new TypeError('"weights" expected a file together with tensor or scales, got a buffer');
   signal?.throwIfAborted();
-  const backend = await createBackend(name);
+  const head = onDevice === null ? null : checkGpuHead(onDevice);
+  const backend = await (device === undefined ? createBackend(name) : createWebgpuOn(device));
   try {
-    const createSink = backend.createHead.bind(backend);
-    return new HeadSampler(backend, await loadHead({ weights, tensor, scales, signal, onProgress, createSink }));
+    const loaded = head === null ? await load(backend, { weights: weights as LoadOptions["weights"], tensor, scales, signal, onProgress }) : await copy(backend, head, signal, onProgress);
+    return new HeadSampler(backend, loaded, device !== undefined);
   } catch (error) {
     backend.dispose();
     throw error;
   }
+}
+
+interface Loaded {
+  readonly shape: HeadShape;
+  readonly head: BackendHead;
+  readonly largestMagnitude: number;
+  readonly digest: string | null;
+}
+
+async function load(backend: Backend, options: Omit<LoadOptions, "createSink">): Promise<Loaded> {
+  const { shape, head, statistics } = await loadHead({ ...options, createSink: backend.createHead.bind(backend) });
+  return { shape, head, ...statistics };
+}
+
+async function copy(backend: Backend, head: DeviceHead, signal?: AbortSignal, onProgress?: SamplerOptions["onProgress"]): Promise<Loaded> {
+  const { dtype, vocabSize, hiddenSize } = head.shape;
+  signal?.throwIfAborted();
+  const rowBytes = hiddenSize * DTYPE_BYTES[dtype];
+  const copied = await backend.copyHead!(head, (rows) => {
+    signal?.throwIfAborted();
+    onProgress?.({ bytes: rows * rowBytes, totalBytes: vocabSize * rowBytes });
+  });
+  return { shape: head.shape, digest: null, ...copied };
 }
 
 /** Runtimes without explicit resource management have no Symbol.dispose yet. */
@@ -84,30 +161,78 @@ class HeadSampler implements Sampler {
   #largestMagnitude: number;
   #backend: Backend | null;
   #head: BackendHead;
+  #hasDevice: boolean;
 
-  constructor(backend: Backend, loaded: LoadedHead) {
+  constructor(backend: Backend, loaded: Loaded, hasDevice: boolean) {
     this.backend = backend.name as BackendName;
     this.dtype = loaded.shape.dtype;
     this.vocabSize = loaded.shape.vocabSize;
     this.hiddenSize = loaded.shape.hiddenSize;
-    this.headDigest = loaded.statistics.digest;
+    this.headDigest = loaded.digest;
     this.#shape = loaded.shape;
-    this.#largestMagnitude = loaded.statistics.largestMagnitude;
+    this.#largestMagnitude = loaded.largestMagnitude;
     this.#backend = backend;
     this.#head = loaded.head;
+    this.#hasDevice = hasDevice;
   }
 
   sample(options: SampleOptions & { readonly details: true }): Promise<DetailedResult>;
-  async sample(options: SampleOptions): Promise<SampleResult> {
+  sample(options: SubmitOptions): Promise<SubmitResult>;
+  sample(options: SampleOptions): Promise<SampleResult>;
+  async sample(options: SampleOptions | SubmitOptions): Promise<SampleResult | SubmitResult> {
     this.#backendInUse();
-    checkOptions(options, ["hiddenStates", ...CALL_OPTIONS]);
-    const hiddenStates = checkMatrix("hiddenStates", options.hiddenStates, "D", this.hiddenSize);
-    const call = checkCall(options, hiddenStates.rowCount);
-    const { values, invalidRow } = prepareHiddenStates(widen(hiddenStates), this.#shape, this.#largestMagnitude);
+    checkOptions(options, ["hiddenStates", ...CALL_OPTIONS, "tokensTo"]);
+    const { hiddenStates } = options;
+    if ("tokensTo" in options && options.tokensTo !== undefined) return this.#submit(options);
+    if (isOnDevice(hiddenStates)) return this.#sampleBuffer(hiddenStates, options as SampleOptions);
+    const { values, invalidRow, call } = this.#checkMemory(hiddenStates, options);
     if (call.onInvalid === "throw") refuseInvalid(invalidRow, this.#shape);
     const candidates = await this.#head.sample({ hiddenStates: values, request: encodeRequest(call.rows, call.samples) });
     markInvalid(candidates, invalidRow, call.samples);
     return toResult(candidates, call);
+  }
+
+  async #sampleBuffer(hiddenStates: GpuHiddenStates, options: SampleOptions): Promise<SampleResult> {
+    this.#assertDevice("hiddenStates");
+    const slice = checkGpuHiddenStates(hiddenStates, this.hiddenSize);
+    const call = checkCall(options, slice.rowCount);
+    const { candidates, invalidRow } = await this.#onDevice(slice, call, null);
+    if (call.onInvalid === "throw") refuseInvalid(invalidRow, this.#shape);
+    markInvalid(candidates!, invalidRow, call.samples);
+    return toResult(candidates!, call);
+  }
+
+  async #submit(options: SubmitOptions): Promise<SubmitResult> {
+    const { hiddenStates, tokensTo, details = false, onInvalid = "mark" } = options;
+    if (details !== false) throw new RangeError(`"details" expected false with tokensTo, got ${describe(details)}`);
+    if (onInvalid !== "mark") throw new RangeError(`"onInvalid" expected "mark" with tokensTo, got ${describe(onInvalid)}`);
+    this.#assertDevice("tokensTo");
+    const marking = { ...options, details, onInvalid };
+    if (isOnDevice(hiddenStates)) {
+      const slice = checkGpuHiddenStates(hiddenStates, this.hiddenSize);
+      const call = checkCall(marking, slice.rowCount);
+      await this.#onDevice(slice, call, checkGpuTokens(tokensTo, slice.rowCount * call.samples));
+      return { seed: call.seed };
+    }
+    const { values, invalidRow, call } = this.#checkMemory(hiddenStates, marking);
+    const target = checkGpuTokens(tokensTo, invalidRow.length * call.samples);
+    await this.#onDevice({ values, isRefused: invalidRow.map((problem) => problem !== null) }, call, target);
+    return { seed: call.seed };
+  }
+
+  #onDevice(hiddenStates: DeviceBatch["hiddenStates"], call: CheckedCall, tokensTo: BufferSlice | null): Promise<DeviceDecisions> {
+    return this.#head.sampleOnDevice!({ hiddenStates, request: encodeRequest(call.rows, call.samples), largestMagnitude: this.#largestMagnitude, tokensTo });
+  }
+
+  #checkMemory(hiddenStates: FloatData, options: DrawOptions & ResultOptions): PreparedHiddenStates & { readonly call: CheckedCall } {
+    const matrix = checkMatrix("hiddenStates", hiddenStates, "D", this.hiddenSize);
+    const call = checkCall(options, matrix.rowCount);
+    return { ...prepareHiddenStates(widen(matrix), this.#shape, this.#largestMagnitude), call };
+  }
+
+  /** Buffers belong to a device, and only the caller's own can have made any. */
+  #assertDevice(name: string): void {
+    if (!this.#hasDevice) throw new RangeError(`"${name}" expected a buffer only with a sampler that was created with its device, got one without`);
   }
 
   sampleLogits(options: SampleLogitsOptions & { readonly details: true }): Promise<DetailedResult>;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
+import { wgslForEsbuild } from "../scripts/wgsl.mjs";
 import { sampleLogits } from "../src/index.js";
 import { useCli } from "./cli-process.js";
 
@@ -19,6 +20,8 @@ beforeAll(async () => {
     bundle: true,
     format: "esm",
     platform: "node",
+    external: ["webgpu"],
+    plugins: [wgslForEsbuild],
     logLevel: "error",
   });
   copyFileSync(join(root, "examples/logits/draws.jsonl"), join(folder, "draws.jsonl"));

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll } from "vitest";
+import { wgslForEsbuild } from "../scripts/wgsl.mjs";
 import { safetensors, bytesOf, npy, npyDict, pseudoRandom } from "./head-fixtures.js";
 
 export interface Ended {
@@ -56,6 +57,8 @@ async function builtCli(folder: string): Promise<string> {
     format: "esm",
     platform: "node",
     target: "es2022",
+    external: ["webgpu"],
+    plugins: [wgslForEsbuild],
     logLevel: "error",
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });

@@ -13,8 +13,8 @@ const TIMEOUT = 120_000;
 const execute = promisify(execFile);
 const CORES = ["core.wasm", "core.relaxed.wasm"];
 const ENTRIES = ["browser", "bun", "deno", "edge-light", "node", "workerd"];
-/** Entries that must work where there is no Node. */
-const WEB_ENTRIES = ["browser", "edge-light", "workerd"];
+/** Files that must work where there is no Node. */
+const WEB_FILES = ["browser", "edge-light", "workerd", "webgpu"];
 
 let app: PackedApp;
 let files: string[];
@@ -40,7 +40,7 @@ async function runTool(script: string, args: readonly string[], cwd: string): Pr
 describe("the tarball", () => {
   it("holds exactly the files it should", () => {
     const documents = filesBelow(join(root, "docs")).filter((name) => /^[^/]+\.md$/.test(name)).map((name) => `docs/${name}`);
-    const bundles = [...ENTRIES, "cli", "oracle"].map((name) => `dist/${name}.js`);
+    const bundles = [...ENTRIES, "cli", "oracle", "webgpu"].map((name) => `dist/${name}.js`);
     // The examples, the independent reader of the rule among them, and its known answers go along.
     const examples = filesBelow(join(root, "examples")).filter((name) => !/(^|\/)((build|__pycache__|node_modules)\/|\.gitignore$)/.test(name)).map((name) => `examples/${name}`);
     const vectors = filesBelow(join(root, "test/vectors")).map((name) => `test/vectors/${name}`);
@@ -48,7 +48,7 @@ describe("the tarball", () => {
     const expected = [...texts, "dist/THIRD-PARTY-LICENSES.txt", ...CORES.map((name) => `dist/${name}`), ...bundles, ...documents, ...examples, ...vectors];
     expect(files.filter((name) => !name.startsWith("dist/types/"))).toEqual(expected.sort());
     const types = files.filter((name) => name.startsWith("dist/types/"));
-    expect(types).toEqual(expect.arrayContaining(["dist/types/index.d.ts", "dist/types/oracle.d.ts"]));
+    expect(types).toEqual(expect.arrayContaining(["dist/types/src/index.d.ts", "dist/types/src/oracle.d.ts", "dist/types/gpu/webgpu/host.d.ts"]));
     expect(types.filter((name) => !name.endsWith(".d.ts"))).toEqual([]);
   });
 
@@ -63,9 +63,12 @@ describe("the tarball", () => {
 
   it("stays within its sizes", () => {
     for (const core of CORES) expect(read(`dist/${core}`).length, core).toBeLessThanOrEqual(24 * 1024);
-    const download = gzipSync(read("dist/browser.js")).length + gzipSync(read("dist/core.wasm")).length;
-    console.log(`browser.js and core.wasm: ${download} bytes gzipped; tarball: ${statSync(app.tarball).size} bytes`);
+    const gzipped = (file: string) => gzipSync(read(`dist/${file}`)).length;
+    const download = gzipped("browser.js") + gzipped("core.wasm");
+    const webgpu = gzipped("webgpu.js"); // only where a GPU is asked for
+    console.log(`gzipped: browser.js and core.wasm ${download} bytes, webgpu.js ${webgpu} bytes; tarball: ${statSync(app.tarball).size} bytes`);
     expect(download).toBeLessThanOrEqual(40 * 1024);
+    expect(webgpu).toBeLessThanOrEqual(32 * 1024);
   });
 
   it("has cores that are not the same file twice", () => {
@@ -73,11 +76,17 @@ describe("the tarball", () => {
   });
 
   it("asks for no Node module where there is no Node", () => {
-    for (const entry of WEB_ENTRIES) {
+    for (const entry of WEB_FILES) {
       const text = read(`dist/${entry}.js`).toString("utf8");
       expect(/\b(?:from|import)\s*\(?\s*["'`]node:[^"'`]*/.exec(text)?.[0], entry).toBeUndefined();
       expect(/\brequire\s*\(/.exec(text)?.[0], entry).toBeUndefined();
     }
+  });
+
+  it("holds the code for WebGPU once, and its entries ask for Dawn in Node only", () => {
+    const texts = Object.fromEntries([...ENTRIES, "cli", "oracle", "webgpu"].map((file) => [file, read(`dist/${file}.js`).toString("utf8")]));
+    expect(Object.keys(texts).filter((file) => texts[file]!.includes("@compute"))).toEqual(["webgpu"]);
+    expect(ENTRIES.filter((file) => /\bimport\(\s*"webgpu"\s*\)/.test(texts[file]!))).toEqual(["node"]);
   });
 
   it("names the licence of all that is bundled", () => {
@@ -88,7 +97,8 @@ describe("the tarball", () => {
 
 describe("package.json", () => {
   it("asks for nothing at run time, and runs nothing when installed", () => {
-    for (const key of ["dependencies", "optionalDependencies", "peerDependencies", "bundleDependencies"]) expect(manifest[key], key).toBeUndefined();
+    for (const key of ["dependencies", "optionalDependencies", "bundleDependencies"]) expect(manifest[key], key).toBeUndefined();
+    for (const peer of Object.keys(manifest["peerDependencies"])) expect(manifest["peerDependenciesMeta"][peer], peer).toEqual({ optional: true });
     for (const script of ["preinstall", "install", "postinstall", "prepare"]) expect(manifest["scripts"][script], script).toBeUndefined();
   });
 
@@ -132,14 +142,25 @@ export async function main(weights: Uint16Array, hiddenStates: Float32Array): Pr
 }
 `;
 
+/** Who imports the WebGPU backend needs the types of WebGPU, from @webgpu/types or from a later TypeScript. */
+const WEBGPU_CONSUMER = `
+import { GpuError, webgpuObstacle, type GpuErrorKind } from "flash-sampling/webgpu";
+export const kindOf = (error: unknown): GpuErrorKind | null => (error instanceof GpuError ? error.kind : null);
+export const ask = (gpu: GPU): Promise<string | null> => webgpuObstacle(gpu);
+// @ts-expect-error: that is no GPU
+webgpuObstacle(42);
+`;
+
 describe("the types resolve, with all their own files checked, for", () => {
+  const bundler = { module: "ESNext", moduleResolution: "bundler", lib: ["ES2022", "DOM"] };
   it.each([
-    { name: "Node", options: { module: "NodeNext", moduleResolution: "NodeNext", lib: ["ES2022"], types: ["node"], typeRoots: [join(root, "node_modules/@types")] } },
-    { name: "a bundler", options: { module: "ESNext", moduleResolution: "bundler", lib: ["ES2022", "DOM"], types: [] } },
-  ])("$name", { timeout: TIMEOUT }, async ({ name, options }) => {
+    { name: "Node", source: CONSUMER, options: { module: "NodeNext", moduleResolution: "NodeNext", lib: ["ES2022"], types: ["node"], typeRoots: [join(root, "node_modules/@types")] } },
+    { name: "a bundler", source: CONSUMER, options: { ...bundler, types: [] } },
+    { name: "a bundler with WebGPU", source: CONSUMER + WEBGPU_CONSUMER, options: { ...bundler, types: ["@webgpu/types"], typeRoots: [join(root, "node_modules")] } },
+  ])("$name", { timeout: TIMEOUT }, async ({ name, source, options }) => {
     const folder = join(app.folder, `types for ${name}`);
     mkdirSync(folder);
-    writeFileSync(join(folder, "main.ts"), CONSUMER);
+    writeFileSync(join(folder, "main.ts"), source);
     const compilerOptions = { ...options, target: "ES2022", strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: false };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.ts"] }));
     await runTool("typescript/bin/tsc", ["-p", "."], folder);

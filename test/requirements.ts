@@ -4,7 +4,7 @@ export const REQUIREMENTS = [
   "wasm",
   "wasm-relaxed",
   "reference",
-  "webgpu",
+  "webgpu", // through the package webgpu in Node
   // runtimes that the packed package runs in
   "node20",
   "node20-relaxed", // with --experimental-wasm-relaxed-simd
@@ -13,6 +13,9 @@ export const REQUIREMENTS = [
   "bun",
   "workerd",
   "chromium",
+  // WebGPU in runtimes that bring their own
+  "chromium-webgpu",
+  "deno-webgpu",
   // other programs and data
   "python", // python3, 3.9 or newer, for the second implementation
   "shared", // ../shared beside the checkout, or FLASH_SAMPLING_SHARED

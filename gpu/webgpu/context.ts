@@ -1,6 +1,9 @@
 /** A device with what all heads on it share: its pipelines, and the promise that nothing waits for a lost device. */
 import { GpuError } from "./gpu-error.js";
 
+/** Turns of the event loop in which a loss that made an operation fail is reported. */
+const LOSS_TURNS = 3;
+
 export class GpuContext {
   readonly device: GPUDevice;
   /** For people: what the adapter says of itself. */
@@ -8,11 +11,14 @@ export class GpuContext {
   /** Whether the adapter computes on the processor. */
   readonly isSoftware: boolean;
   readonly #pipelines = new Map<string, Promise<GPUComputePipeline>>();
+  readonly #translate: (code: string) => string;
   readonly #lost: Promise<never>;
   #loss: GpuError | null = null;
 
-  constructor(device: GPUDevice, description: string, isSoftware: boolean) {
+  /** @param translate stands in for a compiler that changes what shaders compute: tests of the self-test give one */
+  constructor(device: GPUDevice, description: string, isSoftware: boolean, translate: (code: string) => string = (code) => code) {
     this.device = device;
+    this.#translate = translate;
     this.isSoftware = isSoftware;
     this.description = description;
     this.#lost = device.lost.then(({ reason, message }) => {
@@ -35,10 +41,12 @@ export class GpuContext {
   async settle<T>(outcome: Promise<T>): Promise<T> {
     outcome.catch(() => {}); // a loss may win the race
     try {
-      return await Promise.race([outcome, this.#lost]);
+      const result = await Promise.race([outcome, this.#lost]);
+      this.assertInUse(); // on a lost device everything seems to succeed
+      return result;
     } catch (error) {
       // An operation may fail because of a loss that is reported a moment later.
-      if (!(error instanceof GpuError)) await new Promise((resolve) => setTimeout(resolve));
+      for (let turn = 0; turn < LOSS_TURNS && this.#loss === null; turn++) await new Promise((resolve) => setTimeout(resolve));
       throw this.#loss ?? error;
     }
   }
@@ -52,27 +60,30 @@ export class GpuContext {
     this.device.pushErrorScope("out-of-memory");
     this.device.pushErrorScope("validation");
     let result: T;
-    let invalid: Promise<GPUError | null>;
-    let memory: Promise<GPUError | null>;
+    let verdicts: Promise<(GPUError | null)[]>;
     try {
       result = work();
     } finally {
-      invalid = this.device.popErrorScope();
-      memory = this.device.popErrorScope();
+      const refusal = this.device.popErrorScope();
+      verdicts = Promise.all([this.device.popErrorScope(), refusal]);
+      verdicts.catch(() => {}); // nobody asks for them when the work threw
     }
-    const [noMemory, refused] = await this.settle(Promise.all([memory, invalid]));
+    const [noMemory, refused] = (await this.settle(verdicts)) as [GPUError | null, GPUError | null];
     if (noMemory !== null) throw new GpuError("out-of-memory", `"device" expected memory for ${what}, got none: ${noMemory.message}`);
     if (refused !== null) throw new GpuError("refused", `"device" expected to take ${what}, got a refusal: ${refused.message}`);
     return result;
   }
 
-  /** The compiled shader, once for each text. */
+  /**
+   * The compiled shader, once for each text; a text that the device refused once is not tried again.
+   * @throws GpuError, "refused" also for a shader that needs more than the device's limits allow
+   */
   pipeline(label: string, code: string, entryPoint: string, layouts: readonly GPUBindGroupLayout[]): Promise<GPUComputePipeline> {
     let pipeline = this.#pipelines.get(code);
     if (pipeline === undefined) {
       pipeline = this.#compile(label, code, entryPoint, layouts);
       this.#pipelines.set(code, pipeline);
-      pipeline.catch(() => this.#pipelines.delete(code));
+      pipeline.catch(() => {}); // whoever asked hears of it
     }
     return pipeline;
   }
@@ -81,7 +92,7 @@ export class GpuContext {
     this.assertInUse();
     const layout = this.device.createPipelineLayout({ bindGroupLayouts: [...layouts] });
     try {
-      const module = this.device.createShaderModule({ label, code });
+      const module = this.device.createShaderModule({ label, code: this.#translate(code) });
       return await this.settle(this.device.createComputePipelineAsync({ label, layout, compute: { module, entryPoint } }));
     } catch (error) {
       if (error instanceof GpuError) throw error;

@@ -1,13 +1,17 @@
 /**
  * From a request to its decisions: sweeps over a source of logits that leave two candidates a tile and draw, a reduction of
- * these to two a draw, and 32 bytes a draw that come back.
+ * these to two a draw, and 32 bytes a draw that come back, or tokens that stay on the device.
  */
-import { STATUS_INVALID, STATUS_OK, type Candidates } from "../../src/backend.js";
+import { STATUS_INVALID, STATUS_OK, type BufferSlice, type Candidates } from "../../src/backend.js";
 import { emptyCandidates } from "../../src/shard/merge.js";
-import { HEADER_ROWS, HEADER_SAMPLES } from "../../src/spec/request.js";
+import { HEADER_ROWS, HEADER_SAMPLES, HEADER_TOTAL_WORDS, HEADER_WORDS, RECORD_WORDS } from "../../src/spec/request.js";
 import type { GpuContext } from "./context.js";
-import { COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, STAGE_COMPUTE, STORAGE, UNIFORM } from "./flags.js";
+import { COPY_DST, COPY_SRC, STAGE_COMPUTE, STORAGE, UNIFORM } from "./flags.js";
+import { GrowingBuffer } from "./growing-buffer.js";
+import { gridWidth } from "./kernel.js";
+import { ReadBack } from "./read-back.js";
 import { reduceTilesShader } from "./shaders.js";
+import { TokenWriter } from "./token-writer.js";
 
 /** How to sweep one source of logits. */
 export interface SweepPlan {
@@ -18,36 +22,75 @@ export interface SweepPlan {
   readonly tiles: number;
   /** Rows that one workgroup takes: workgroups along z share out the rest. */
   readonly rowsAWorkgroup: number;
+  /** Throws when the source was disposed of. */
+  readonly assertInUse: () => void;
+}
+
+/** Words of a row's report: see prepareHidden.wgsl. The first is 0 for a row without a problem. */
+export const REPORT_WORDS = 4;
+const REPORT_BYTES = 4 * REPORT_WORDS;
+
+/** What the source's kernel reads beside the request, one row for each of the request. */
+export type RowSource =
+  | {
+      readonly kind: "memory";
+      /** [rows, as many as the kernel reads] */
+      readonly values: Float32Array;
+      /** [rows, REPORT_WORDS] */
+      readonly reports: Uint32Array;
+    }
+  | {
+      readonly kind: "device";
+      readonly rowBytes: number;
+      /** Encodes what makes the values of some rows, and their reports, before the pass that reads them. */
+      readonly prepare: (encoder: GPUCommandEncoder, firstRow: number, rows: number) => { readonly values: GPUBufferBinding; readonly reports: GPUBuffer };
+      /** Gives back the memory that prepare() works in. */
+      readonly clear: () => void;
+    };
+
+export interface Decisions {
+  /** null when the tokens stayed on the device */
+  readonly candidates: Candidates | null;
+  /** [rows, REPORT_WORDS] of a source on the device; no row when its reports stayed there */
+  readonly reports: Uint32Array;
 }
 
 /** Two vectors of four words for a draw, and as many for each of its tiles. */
 const DECISION_BYTES = 32;
 /** Room for the candidates of one sweep. More draws take more sweeps. */
 const CANDIDATE_BYTES = 64 << 20;
-/** Offset of a uniform in a buffer. */
-const UNIFORM_STRIDE = 256;
+/** Room for the rows or the decisions of one part of a call. */
+const PART_BYTES = 64 << 20;
+/** Offset of a uniform, and of what else shares a buffer: the standard's largest alignment. */
+const ALIGNMENT = 256;
 const NO_TOKEN = 0xffffffff;
 const FLAG_INVALID = 1;
 const SIGN = 1n << 63n;
 
-interface Sweep {
+/** Some rows of a request and some of their samples. Its draws follow each other in the request. */
+interface Block {
   readonly firstRow: number;
   readonly rows: number;
   readonly firstSample: number;
   readonly samples: number;
 }
 
+/** Bytes that the rows of one part of a call may take. */
+export function partBytes({ maxStorageBufferBindingSize, maxBufferSize }: GPUSupportedLimits): number {
+  return Math.floor(Math.min(PART_BYTES, maxStorageBufferBindingSize / 2, maxBufferSize / 4));
+}
+
 export class Decider {
   readonly sourceLayout: GPUBindGroupLayout;
   readonly sweepLayout: GPUBindGroupLayout;
+  readonly readBack: ReadBack;
   readonly #context: GpuContext;
   readonly #reduceLayout: GPUBindGroupLayout;
   #reduce: GPUComputePipeline | null = null;
+  readonly #tokenWriter: TokenWriter;
   readonly #input: GrowingBuffer;
   readonly #candidates: GrowingBuffer;
   readonly #decisions: GrowingBuffer;
-  /** Read-back buffers that no call is using. */
-  readonly #idle: GPUBuffer[] = [];
 
   private constructor(context: GpuContext) {
     const { device } = context;
@@ -64,6 +107,8 @@ export class Decider {
     this.sourceLayout = layout("source", "uniform", "read-only-storage", "read-only-storage");
     this.sweepLayout = layout("sweep", "sweep", "read-only-storage", "read-only-storage", "storage");
     this.#reduceLayout = layout("reduction", "sweep", "read-only-storage", "storage");
+    this.readBack = new ReadBack(context);
+    this.#tokenWriter = new TokenWriter(context);
     this.#input = new GrowingBuffer(device, "input", UNIFORM | STORAGE | COPY_DST);
     this.#candidates = new GrowingBuffer(device, "candidates", STORAGE);
     this.#decisions = new GrowingBuffer(device, "decisions", STORAGE | COPY_SRC);
@@ -75,149 +120,154 @@ export class Decider {
     return decider;
   }
 
-  /**
-   * Decides every draw of the request.
-   * @param values what the source's kernel reads beside the request: hidden states, f32 [rows, padded D]
-   */
-  async decide(plan: SweepPlan, values: Float32Array, request: Uint32Array): Promise<Candidates> {
-    const draws = request[HEADER_ROWS]! * request[HEADER_SAMPLES]!;
-    const bytes = draws * DECISION_BYTES;
-    const readBack = await this.#context.checked(`${draws} draws`, () => {
-      const result = this.#takeReadBack(bytes);
-      const encoder = this.#encode(plan, values, request);
-      encoder.copyBufferToBuffer(this.#decisions.buffer, 0, result, 0, bytes);
-      this.#context.device.queue.submit([encoder.finish()]);
-      return result;
-    });
-    await this.#context.settle(readBack.mapAsync(MAP_MODE_READ, 0, bytes));
-    const candidates = toCandidates(new Uint32Array(readBack.getMappedRange(0, bytes)), draws);
-    readBack.unmap();
-    this.#idle.push(readBack);
-    return candidates;
+  /** Decides every draw of the request. tokensTo: where the tokens go, i32 [draws]; then nothing comes back. */
+  async decide(plan: SweepPlan, source: RowSource, request: Uint32Array, tokensTo: BufferSlice | null = null): Promise<Decisions> {
+    const [rows, samples] = [request[HEADER_ROWS]!, request[HEADER_SAMPLES]!];
+    if (tokensTo !== null) await this.#tokenWriter.open();
+    const reads = tokensTo === null;
+    const candidates = reads ? emptyCandidates(rows * samples) : null;
+    const reports = new Uint32Array(reads && source.kind === "device" ? rows * REPORT_WORDS : 0);
+    for (const part of this.#partsOf(source, rows, samples)) {
+      const firstDraw = part.firstRow * samples + part.firstSample;
+      const decisionBytes = part.rows * part.samples * DECISION_BYTES;
+      const bytes = decisionBytes + (source.kind === "device" ? part.rows * REPORT_BYTES : 0);
+      if (tokensTo !== null) {
+        const target = { ...tokensTo, byteOffset: tokensTo.byteOffset + 4 * firstDraw };
+        await this.#submit(plan, source, request, part, (encoder, partReports) => this.#tokenWriter.encode(encoder, this.#decisions.buffer, partReports, part, target));
+        continue;
+      }
+      const copy = (result: GPUBuffer) => (encoder: GPUCommandEncoder, partReports: GPUBufferBinding) => {
+        encoder.copyBufferToBuffer(this.#decisions.buffer, 0, result, 0, decisionBytes);
+        if (source.kind === "device") encoder.copyBufferToBuffer(partReports.buffer, 0, result, decisionBytes, part.rows * REPORT_BYTES);
+      };
+      const words = await this.readBack.read(bytes, (result) => this.#submit(plan, source, request, part, copy(result)));
+      readDecisions(words.subarray(0, decisionBytes / 4), candidates!, firstDraw);
+      if (source.kind === "device") reports.set(words.subarray(decisionBytes / 4), part.firstRow * REPORT_WORDS);
+    }
+    return { candidates, reports };
   }
 
-  dispose(): void {
-    for (const buffer of [this.#input, this.#candidates, this.#decisions]) buffer.destroy();
-    for (const buffer of this.#idle.splice(0)) buffer.destroy();
+  /** Encodes and submits a part; `finish` encodes what becomes of its decisions. */
+  async #submit(plan: SweepPlan, source: RowSource, request: Uint32Array, part: Block, finish: (encoder: GPUCommandEncoder, reports: GPUBufferBinding) => void): Promise<void> {
+    try {
+      await this.#context.checked(`${part.rows * part.samples} draws`, () => {
+        plan.assertInUse();
+        const encoder = this.#context.device.createCommandEncoder();
+        finish(encoder, this.#encode(encoder, plan, source, request, part));
+        this.#context.device.queue.submit([encoder.finish()]);
+      });
+    } catch (error) {
+      // A buffer that the device had no room for would stay in place of a good one.
+      for (const memory of [this.#input, this.#candidates, this.#decisions, this.#tokenWriter]) memory.destroy();
+      if (source.kind === "device") source.clear();
+      throw error;
+    }
   }
 
-  #encode(plan: SweepPlan, values: Float32Array, request: Uint32Array): GPUCommandEncoder {
+  #encode(encoder: GPUCommandEncoder, plan: SweepPlan, source: RowSource, request: Uint32Array, part: Block): GPUBufferBinding {
     const { device } = this.#context;
-    const sweeps = this.#sweepsOf(plan, request[HEADER_ROWS]!, request[HEADER_SAMPLES]!);
-    const input = this.#writeInput(plan, sweeps, values, request);
-    const draws = request[HEADER_ROWS]! * request[HEADER_SAMPLES]!;
+    const sweeps = this.#sweepsOf(plan, part);
+    const prepared = source.kind === "device" ? source.prepare(encoder, part.firstRow, part.rows) : null;
+    const input = this.#writeInput(plan, sweeps, source, request, part);
     const most = Math.max(...sweeps.map(({ rows, samples }) => rows * samples));
-    this.#candidates.reserve(most * plan.tiles * DECISION_BYTES);
-    this.#decisions.reserve(draws * DECISION_BYTES);
+    const candidates = { buffer: this.#candidates.reserve(most * plan.tiles * DECISION_BYTES) };
+    const decisions = { buffer: this.#decisions.reserve(part.rows * part.samples * DECISION_BYTES) };
     const bind = (layout: GPUBindGroupLayout, ...resources: GPUBufferBinding[]) =>
       device.createBindGroup({ layout, entries: resources.map((resource, binding) => ({ binding, resource })) });
     const uniform = { buffer: this.#input.buffer, size: 32 };
-    const candidates = { buffer: this.#candidates.buffer };
-    const sweepGroup = bind(this.sweepLayout, uniform, input.values, input.request, candidates);
-    const reduceGroup = bind(this.#reduceLayout, uniform, candidates, { buffer: this.#decisions.buffer });
-    const encoder = device.createCommandEncoder();
+    const sweepGroup = bind(this.sweepLayout, uniform, prepared?.values ?? input.values, input.request, candidates);
+    const reduceGroup = bind(this.#reduceLayout, uniform, candidates, decisions);
     const pass = encoder.beginComputePass();
     sweeps.forEach(({ rows, samples }, index) => {
       pass.setPipeline(plan.pipeline);
-      pass.setBindGroup(1, sweepGroup, [2 * index * UNIFORM_STRIDE]);
+      pass.setBindGroup(1, sweepGroup, [2 * index * ALIGNMENT]);
       for (const { bindGroup, grid } of plan.sources) {
         pass.setBindGroup(0, bindGroup);
         pass.dispatchWorkgroups(grid[0], grid[1], Math.ceil(rows / plan.rowsAWorkgroup));
       }
       pass.setPipeline(this.#reduce!);
-      pass.setBindGroup(0, reduceGroup, [(2 * index + 1) * UNIFORM_STRIDE]);
-      const gridWidth = this.#gridWidth(rows * samples);
-      pass.dispatchWorkgroups(gridWidth, Math.ceil((rows * samples) / gridWidth));
+      pass.setBindGroup(0, reduceGroup, [(2 * index + 1) * ALIGNMENT]);
+      const width = gridWidth(rows * samples, device.limits);
+      pass.dispatchWorkgroups(width, Math.ceil((rows * samples) / width));
     });
     pass.end();
-    return encoder;
+    return prepared === null ? input.reports : { buffer: prepared.reports };
   }
 
-  /** Cuts the request so that a sweep's candidates fit their buffer. A sweep's draws follow each other in the request. */
-  #sweepsOf(plan: SweepPlan, rows: number, samples: number): Sweep[] {
+  /** Cuts a call so that the rows and the decisions of a part fit their buffers. */
+  #partsOf(source: RowSource, rows: number, samples: number): Block[] {
+    const bytes = partBytes(this.#context.device.limits);
+    const rowBytes = source.kind === "device" ? source.rowBytes : source.values.byteLength / rows;
+    const rowsAPart = Math.floor(bytes / Math.max(rowBytes, 4 * RECORD_WORDS));
+    return cut({ firstRow: 0, rows, firstSample: 0, samples }, rowsAPart, Math.floor(bytes / DECISION_BYTES));
+  }
+
+  /** Cuts a part so that a sweep's candidates fit their buffer. Rows and samples of a sweep count within the part. */
+  #sweepsOf(plan: SweepPlan, { rows, samples }: Block): Block[] {
     const { maxStorageBufferBindingSize, maxBufferSize, maxComputeWorkgroupsPerDimension } = this.#context.device.limits;
     const bytes = Math.min(CANDIDATE_BYTES, maxStorageBufferBindingSize, maxBufferSize);
-    const draws = Math.max(1, Math.floor(bytes / (plan.tiles * DECISION_BYTES)));
-    const samplesASweep = Math.min(samples, draws);
-    const rowsASweep = Math.min(rows, Math.max(1, Math.floor(draws / samples)), maxComputeWorkgroupsPerDimension * plan.rowsAWorkgroup);
-    const sweeps: Sweep[] = [];
-    for (let firstRow = 0; firstRow < rows; firstRow += rowsASweep) {
-      for (let firstSample = 0; firstSample < samples; firstSample += samplesASweep) {
-        sweeps.push({ firstRow, rows: Math.min(rowsASweep, rows - firstRow), firstSample, samples: Math.min(samplesASweep, samples - firstSample) });
-      }
-    }
-    return sweeps;
+    const draws = Math.floor(bytes / (plan.tiles * DECISION_BYTES));
+    return cut({ firstRow: 0, rows, firstSample: 0, samples }, maxComputeWorkgroupsPerDimension * plan.rowsAWorkgroup, draws);
   }
 
-  #gridWidth(draws: number): number {
-    return Math.min(draws, this.#context.device.limits.maxComputeWorkgroupsPerDimension);
-  }
-
-  /** One transfer for all that a call brings: two uniforms a sweep, the request, the values. */
-  #writeInput(plan: SweepPlan, sweeps: readonly Sweep[], values: Float32Array, request: Uint32Array): { request: GPUBufferBinding; values: GPUBufferBinding } {
-    const requestAt = 2 * sweeps.length * UNIFORM_STRIDE;
-    const valuesAt = Math.ceil((requestAt + request.byteLength) / UNIFORM_STRIDE) * UNIFORM_STRIDE;
+  /** One transfer for all that a part brings from memory: two uniforms a sweep, the request, and rows with their reports. */
+  #writeInput(plan: SweepPlan, sweeps: readonly Block[], source: RowSource, request: Uint32Array, part: Block): { request: GPUBufferBinding; values: GPUBufferBinding; reports: GPUBufferBinding } {
+    const requestAt = 2 * sweeps.length * ALIGNMENT;
+    const requestWords = HEADER_WORDS + part.rows * RECORD_WORDS;
+    const reportsAt = aligned(requestAt + requestWords * 4);
+    const reports = rowsOf(source.kind === "memory" ? source.reports : new Uint32Array(0), request[HEADER_ROWS]!, part);
+    const valuesAt = aligned(reportsAt + reports.byteLength);
+    const values = rowsOf(source.kind === "memory" ? source.values : new Float32Array(0), request[HEADER_ROWS]!, part);
     const words = new Uint32Array((valuesAt + values.byteLength) / 4);
-    const samples = request[HEADER_SAMPLES]!;
     sweeps.forEach((sweep, index) => {
       const draws = sweep.rows * sweep.samples;
-      const at = (2 * index * UNIFORM_STRIDE) / 4;
-      words.set([sweep.firstRow, sweep.rows, sweep.firstSample, sweep.samples, plan.tiles], at);
-      words.set([sweep.firstRow * samples + sweep.firstSample, draws, plan.tiles, this.#gridWidth(draws)], at + UNIFORM_STRIDE / 4);
+      const at = (2 * index * ALIGNMENT) / 4;
+      words.set([sweep.firstRow, sweep.rows, part.firstSample + sweep.firstSample, sweep.samples, plan.tiles], at);
+      words.set([sweep.firstRow * part.samples + sweep.firstSample, draws, plan.tiles, gridWidth(draws, this.#context.device.limits)], at + ALIGNMENT / 4);
     });
-    words.set(request, requestAt / 4);
+    words.set(request.subarray(0, HEADER_WORDS), requestAt / 4);
+    words[requestAt / 4 + HEADER_TOTAL_WORDS] = requestWords;
+    words[requestAt / 4 + HEADER_ROWS] = part.rows;
+    words.set(rowsOf(request.subarray(HEADER_WORDS), request[HEADER_ROWS]!, part), requestAt / 4 + HEADER_WORDS);
+    words.set(reports, reportsAt / 4);
     new Float32Array(words.buffer, valuesAt).set(values);
-    this.#input.reserve(words.byteLength);
-    this.#context.device.queue.writeBuffer(this.#input.buffer, 0, words);
+    const buffer = this.#input.reserve(words.byteLength);
+    this.#context.device.queue.writeBuffer(buffer, 0, words);
     return {
-      request: { buffer: this.#input.buffer, offset: requestAt, size: request.byteLength },
-      values: { buffer: this.#input.buffer, offset: valuesAt, size: values.byteLength },
+      request: { buffer, offset: requestAt, size: requestWords * 4 },
+      reports: { buffer, offset: reportsAt, size: reports.byteLength },
+      values: { buffer, offset: valuesAt, size: values.byteLength },
     };
   }
-
-  #takeReadBack(bytes: number): GPUBuffer {
-    const fitting = this.#idle.findIndex((buffer) => buffer.size >= bytes);
-    if (fitting >= 0) return this.#idle.splice(fitting, 1)[0]!;
-    this.#idle.pop()?.destroy(); // too small: its place is taken by a larger one
-    const size = Math.max(4096, bytes);
-    return this.#context.device.createBuffer({ label: "read back", size, usage: MAP_READ | COPY_DST });
-  }
 }
 
-/** A buffer whose content need not outlive a call, replaced by a larger one when it is too small. */
-class GrowingBuffer {
-  readonly #device: GPUDevice;
-  readonly #label: string;
-  readonly #usage: GPUBufferUsageFlags;
-  #buffer: GPUBuffer | null = null;
-
-  constructor(device: GPUDevice, label: string, usage: GPUBufferUsageFlags) {
-    this.#device = device;
-    this.#label = label;
-    this.#usage = usage;
-  }
-
-  get buffer(): GPUBuffer {
-    return this.#buffer!;
-  }
-
-  reserve(bytes: number): void {
-    if (this.#buffer !== null && this.#buffer.size >= bytes) return;
-    this.#buffer?.destroy(); // what was submitted with it still runs
-    this.#buffer = this.#device.createBuffer({ label: this.#label, size: Math.max(65536, 2 ** Math.ceil(Math.log2(bytes))), usage: this.#usage });
-  }
-
-  destroy(): void {
-    this.#buffer?.destroy();
-    this.#buffer = null;
-  }
+function aligned(offset: number): number {
+  return Math.ceil(offset / ALIGNMENT) * ALIGNMENT;
 }
 
-function toCandidates(words: Uint32Array, draws: number): Candidates {
-  const candidates = emptyCandidates(draws);
+/** The part of an array that holds as much for each of `rowCount` rows. */
+function rowsOf<T extends Uint32Array | Float32Array>(values: T, rowCount: number, { firstRow, rows }: Block): T {
+  const width = values.length / rowCount;
+  return values.subarray(firstRow * width, (firstRow + rows) * width) as T;
+}
+
+/** Blocks of at most so many rows and draws, at least one of each: whole rows, or some samples of one row. */
+function cut(block: Block, mostRows: number, mostDraws: number): Block[] {
+  const samples = Math.max(1, Math.min(block.samples, mostDraws));
+  const rows = Math.max(1, Math.min(block.rows, mostRows, Math.floor(mostDraws / block.samples)));
+  const blocks: Block[] = [];
+  for (let row = 0; row < block.rows; row += rows) {
+    for (let sample = 0; sample < block.samples; sample += samples) {
+      blocks.push({ firstRow: row, rows: Math.min(rows, block.rows - row), firstSample: sample, samples: Math.min(samples, block.samples - sample) });
+    }
+  }
+  return blocks;
+}
+
+function readDecisions(words: Uint32Array, candidates: Candidates, firstDraw: number): void {
   const score = (low: number, high: number): bigint => BigInt.asIntN(64, ((BigInt(high) << 32n) | BigInt(low)) ^ SIGN);
-  for (let draw = 0; draw < draws; draw++) {
-    const [low, high, token, flags, low2, high2, runnerUp] = words.subarray(draw * 8, draw * 8 + 7) as unknown as [number, number, number, number, number, number, number];
+  for (let at = 0, draw = firstDraw; at < words.length; at += 8, draw++) {
+    const [low, high, token, flags, low2, high2, runnerUp] = words.subarray(at, at + 7) as unknown as [number, number, number, number, number, number, number];
     if (flags & FLAG_INVALID) {
       candidates.status[draw] = STATUS_INVALID;
       continue;
@@ -230,5 +280,4 @@ function toCandidates(words: Uint32Array, draws: number): Candidates {
     candidates.runnerUp[draw] = runnerUp;
     candidates.runnerUpScore[draw] = score(low2, high2);
   }
-  return candidates;
 }

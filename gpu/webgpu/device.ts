@@ -1,12 +1,19 @@
-/** Opens a device with what the kernels profit from: the largest buffers and bindings that the adapter has. */
+/** Opens a device with what the kernels profit from: the largest buffers, bindings and workgroups that the adapter has. */
 import { GpuContext } from "./context.js";
 import { GpuError } from "./gpu-error.js";
 
 export async function openContext(gpu: GPU): Promise<GpuContext> {
   const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
   if (adapter === null) throw new GpuError("refused", '"gpu" expected an adapter, got none');
-  const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
-  const device = await adapter.requestDevice({ label: "flash-sampling", requiredLimits: { maxBufferSize, maxStorageBufferBindingSize } });
-  const { vendor, architecture, device: name, description, isFallbackAdapter } = adapter.info;
+  const { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX } = adapter.limits;
+  const requiredLimits = { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX };
+  const device = await adapter.requestDevice({ label: "flash-sampling", requiredLimits });
+  return contextOf(device, adapter.info);
+}
+
+/** The context of a device that somebody else opened, and keeps. Its limits decide how a head is cut. */
+export function contextOf(device: GPUDevice, info: GPUAdapterInfo | undefined = device.adapterInfo): GpuContext {
+  if (info === undefined) return new GpuContext(device, "a device without a name", false);
+  const { vendor, architecture, device: name, description, isFallbackAdapter } = info;
   return new GpuContext(device, [description || name, vendor, architecture].filter((part) => part !== "").join(", "), isFallbackAdapter);
 }

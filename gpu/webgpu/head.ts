@@ -1,19 +1,40 @@
 /** A head in a device's memory: pieces of the vocabulary, each in one buffer, and the calls that sample from them. */
-import { DTYPE_BYTES, type BackendHead, type Batch, type Candidates, type HeadShape, type HeadSink, type RowBlock } from "../../src/backend.js";
+import {
+  DTYPE_BYTES,
+  type BackendHead,
+  type Batch,
+  type BufferSlice,
+  type Candidates,
+  type DeviceBatch,
+  type DeviceDecisions,
+  type DeviceHead,
+  type HeadShape,
+  type HeadSink,
+  type RowBlock,
+} from "../../src/backend.js";
 import { decodeRequest } from "../../src/spec/request.js";
 import type { GpuContext } from "./context.js";
-import { Decider, type SweepPlan } from "./decider.js";
+import { REPORT_WORDS, type Decider, type Decisions, type RowSource, type SweepPlan } from "./decider.js";
 import { COPY_DST, STORAGE, UNIFORM } from "./flags.js";
+import { GpuError } from "./gpu-error.js";
+import { copyWeights } from "./head-copier.js";
+import { preparerOf, problemsOf } from "./hidden-preparer.js";
+import { gridWidth } from "./kernel.js";
 import { arrangeRows, layOutHead, type HeadLayout } from "./layout.js";
 import { sampleTileShader, type TileShape } from "./shaders.js";
 import { batchRows, divisionFor, tileTokens } from "./tuning.js";
 
-/** Pieces begin at a multiple of it: no tile and no noise group lies in two. */
+/** Pieces begin at a multiple of it where they are that large: no tile lies in two. */
 const PIECE_ALIGNMENT = 1024;
+/** Tokens that share a call of Philox: none of them lies in two pieces. */
+const NOISE_TOKENS = 4;
 /** Bytes of weights on their way before the loader waits for the device. */
 const UPLOAD_BYTES = 64 << 20;
 /** Bytes of weights staged at a time. */
 const STAGING_BYTES = 4 << 20;
+
+/** Of rows that are checked before they come here. */
+const NO_REPORTS = new Uint32Array(0);
 
 interface Piece {
   readonly firstToken: number;
@@ -28,15 +49,15 @@ function pieceRows(shape: HeadShape, { rowBytes, groups }: HeadLayout, { limits 
   const bytes = Math.max(rowBytes, groups * 4);
   const rows = Math.floor(Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize) / bytes);
   if (rows >= shape.vocabSize) return shape.vocabSize;
-  const aligned = Math.floor(rows / PIECE_ALIGNMENT) * PIECE_ALIGNMENT;
+  const alignment = rows >= PIECE_ALIGNMENT ? PIECE_ALIGNMENT : NOISE_TOKENS;
+  const aligned = Math.floor(rows / alignment) * alignment;
   if (aligned > 0) return aligned;
-  throw new RangeError(`"weights" expected ${PIECE_ALIGNMENT} rows in ${limits.maxStorageBufferBindingSize} bytes, the device's largest binding, got rows of ${bytes} bytes`);
+  throw new RangeError(`"weights" expected ${NOISE_TOKENS} rows in ${limits.maxStorageBufferBindingSize} bytes, the device's largest binding, got rows of ${bytes} bytes`);
 }
 
-/** Makes the buffers of a head and returns what takes its rows. */
-export async function createHeadSink(context: GpuContext, decider: Decider, shape: HeadShape, scales: Float32Array | null, opaqueSums: boolean): Promise<HeadSink> {
+/** Makes the buffers of a head's pieces. */
+async function createPieces(context: GpuContext, shape: HeadShape, layout: HeadLayout, scales: Float32Array | null): Promise<Piece[]> {
   const { device } = context;
-  const layout = layOutHead(shape);
   const { groups, rowBytes } = layout;
   const perPiece = pieceRows(shape, layout, device);
   const pieces: Piece[] = [];
@@ -45,20 +66,36 @@ export async function createHeadSink(context: GpuContext, decider: Decider, shap
       const rows = Math.min(perPiece, shape.vocabSize - firstToken);
       const usage = STORAGE | COPY_DST;
       const size = rows * rowBytes;
-      const piece = await context.checked(`${size} bytes of weights`, () => ({
-        firstToken,
-        rows,
-        weights: device.createBuffer({ label: "weights", size, usage }),
-        scales: device.createBuffer({ label: "scales", size: scales === null ? 4 : rows * groups * 4, usage }),
-      }));
-      pieces.push(piece);
-      if (scales !== null) device.queue.writeBuffer(piece.scales, 0, scales.slice(firstToken * groups, (firstToken + rows) * groups));
+      await context.checked(`${size} bytes of weights`, () => {
+        const weights = device.createBuffer({ label: "weights", size, usage });
+        pieces.push({ firstToken, rows, weights, scales: device.createBuffer({ label: "scales", size: scales === null ? 4 : rows * groups * 4, usage }) });
+        if (scales !== null) device.queue.writeBuffer(pieces.at(-1)!.scales, 0, scales.slice(firstToken * groups, (firstToken + rows) * groups));
+      });
     }
   } catch (error) {
     destroyPieces(pieces);
     throw error;
   }
-  return new WebgpuSink(context, decider, shape, layout, pieces, perPiece, opaqueSums);
+  return pieces;
+}
+
+/** Makes the buffers of a head and returns what takes its rows. */
+export async function createHeadSink(context: GpuContext, decider: Decider, shape: HeadShape, scales: Float32Array | null, opaqueSums: boolean): Promise<HeadSink> {
+  const layout = layOutHead(shape);
+  return new WebgpuSink(context, decider, shape, layout, await createPieces(context, shape, layout, scales), opaqueSums);
+}
+
+/** A head from weights that are on the device: see Backend.copyHead. */
+export async function copyHead(context: GpuContext, decider: Decider, { shape, scales, weights }: DeviceHead, opaqueSums: boolean, onRows: (rows: number) => void): Promise<{ head: BackendHead; largestMagnitude: number }> {
+  const layout = layOutHead(shape);
+  const pieces = await createPieces(context, shape, layout, scales);
+  try {
+    const largestMagnitude = await copyWeights(context, decider.readBack, shape, layout, pieces, weights, onRows);
+    return { head: new WebgpuHead(context, decider, shape, layout, pieces, opaqueSums), largestMagnitude };
+  } catch (error) {
+    destroyPieces(pieces);
+    throw error;
+  }
 }
 
 function destroyPieces(pieces: readonly Piece[]): void {
@@ -84,13 +121,13 @@ class WebgpuSink implements HeadSink {
   #arranged: Uint8Array<ArrayBuffer>;
   #uploading = 0;
 
-  constructor(context: GpuContext, decider: Decider, shape: HeadShape, layout: HeadLayout, pieces: Piece[], perPiece: number, opaqueSums: boolean) {
+  constructor(context: GpuContext, decider: Decider, shape: HeadShape, layout: HeadLayout, pieces: Piece[], opaqueSums: boolean) {
     this.#context = context;
     this.#decider = decider;
     this.#shape = shape;
     this.#layout = layout;
     this.#pieces = pieces;
-    this.#perPiece = perPiece;
+    this.#perPiece = pieces[0]!.rows;
     this.#opaqueSums = opaqueSums;
     const rowBytes = shape.hiddenSize * DTYPE_BYTES[shape.dtype];
     const rows = Math.min(shape.vocabSize, Math.max(1, Math.floor(STAGING_BYTES / layout.rowBytes)));
@@ -145,7 +182,7 @@ class WebgpuHead implements BackendHead {
   #pieces: Piece[] | null;
   #opaqueSums: boolean;
   /** One for each division of the work that was used. */
-  #plans = new Map<TileShape, Promise<SweepPlan>>();
+  #plans = new Map<ReturnType<typeof divisionFor>, Promise<SweepPlan>>();
   #uniforms: GPUBuffer[] = [];
 
   constructor(context: GpuContext, decider: Decider, shape: HeadShape, layout: HeadLayout, pieces: Piece[], opaqueSums: boolean) {
@@ -158,11 +195,28 @@ class WebgpuHead implements BackendHead {
   }
 
   async sample({ hiddenStates, request }: Batch): Promise<Candidates> {
+    const source = { kind: "memory", values: this.#padded(hiddenStates), reports: NO_REPORTS } as const;
+    const { candidates } = await this.#decide(source, request, null);
+    return candidates!;
+  }
+
+  async sampleOnDevice({ hiddenStates, request, largestMagnitude, tokensTo }: DeviceBatch): Promise<DeviceDecisions> {
+    const { candidates, reports } = await this.#decide(await this.#rowSource(hiddenStates, largestMagnitude), request, tokensTo);
+    return { candidates, invalidRow: problemsOf(reports) };
+  }
+
+  async #rowSource(hiddenStates: DeviceBatch["hiddenStates"], largestMagnitude: number): Promise<RowSource> {
+    if ("buffer" in hiddenStates) return preparerOf(this.#context).open(hiddenStates, this.#shape, this.#layout.paddedSize, largestMagnitude);
+    const { values, isRefused } = hiddenStates;
+    const reports = new Uint32Array(isRefused.length * REPORT_WORDS);
+    isRefused.forEach((refused, row) => (reports[row * REPORT_WORDS] = refused ? 1 : 0));
+    return { kind: "memory", values: this.#padded(values), reports };
+  }
+
+  async #decide(source: RowSource, request: Uint32Array, tokensTo: BufferSlice | null): Promise<Decisions> {
     this.#piecesInUse();
     const { rows } = decodeRequest(request);
-    const plan = await this.#planFor(rows.length);
-    this.#piecesInUse();
-    return this.#decider.decide(plan, this.#padded(hiddenStates), request);
+    return this.#decider.decide(await this.#planFor(rows.length), source, request, tokensTo);
   }
 
   dispose(): void {
@@ -172,7 +226,7 @@ class WebgpuHead implements BackendHead {
   }
 
   #piecesInUse(): readonly Piece[] {
-    if (this.#pieces === null) throw new Error('"head" expected one that is in use, got one that was disposed of');
+    if (this.#pieces === null) throw new Error('"sampler" expected to be in use, got one that was disposed');
     return this.#pieces;
   }
 
@@ -187,8 +241,21 @@ class WebgpuHead implements BackendHead {
     return padded;
   }
 
-  #planFor(rows: number): Promise<SweepPlan> {
-    const division = divisionFor(rows) as TileShape;
+  /** The plan for so many rows, or where its kernel needs more than the device has, one for fewer. */
+  async #planFor(rows: number): Promise<SweepPlan> {
+    let refusal: unknown;
+    for (let served = rows; served >= 1; served = Math.floor(served / 2)) {
+      try {
+        return await this.#planOf(divisionFor(served));
+      } catch (error) {
+        if (!(error instanceof GpuError && error.kind === "refused")) throw error;
+        refusal ??= error;
+      }
+    }
+    throw refusal;
+  }
+
+  #planOf(division: ReturnType<typeof divisionFor>): Promise<SweepPlan> {
     let plan = this.#plans.get(division);
     if (plan === undefined) {
       plan = this.#plan({ ...division, opaqueSums: this.#opaqueSums });
@@ -209,15 +276,15 @@ class WebgpuHead implements BackendHead {
     const sources = await this.#context.checked("the layout of a head", () =>
       this.#piecesInUse().map(({ firstToken, rows, weights, scales }) => {
         const tiles = Math.ceil(rows / tokens);
-        const gridWidth = Math.min(tiles, device.limits.maxComputeWorkgroupsPerDimension);
+        const width = gridWidth(tiles, device.limits);
         const uniform = device.createBuffer({ label: "piece", size: 32, usage: UNIFORM | COPY_DST });
         this.#uniforms.push(uniform);
-        device.queue.writeBuffer(uniform, 0, Uint32Array.of(0, rows, firstToken, firstTile, units, groups, units / groups, gridWidth));
+        device.queue.writeBuffer(uniform, 0, Uint32Array.of(0, rows, firstToken, firstTile, units, groups, units / groups, width));
         firstTile += tiles;
         const entries = [uniform, weights, scales].map((buffer, binding) => ({ binding, resource: { buffer } }));
-        return { bindGroup: device.createBindGroup({ layout: this.#decider.sourceLayout, entries }), grid: [gridWidth, Math.ceil(tiles / gridWidth)] as const };
+        return { bindGroup: device.createBindGroup({ layout: this.#decider.sourceLayout, entries }), grid: [width, Math.ceil(tiles / width)] as const };
       }),
     );
-    return { pipeline, sources, tiles: firstTile, rowsAWorkgroup: batchRows(shape) };
+    return { pipeline, sources, tiles: firstTile, rowsAWorkgroup: batchRows(shape), assertInUse: () => void this.#piecesInUse() };
   }
 }

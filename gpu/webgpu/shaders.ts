@@ -88,7 +88,7 @@ export function reduceTilesShader(): string {
 }
 
 /** `const NAME = value;` for numbers that are u32, and booleans; what is neither stays out. */
-function constantsOf(values: Record<string, unknown>): string {
+export function constantsOf(values: Record<string, unknown>): string {
   return Object.entries(values)
     .flatMap(([name, value]) => {
       if (typeof value === "boolean") return [`const ${name} = ${value};`];

@@ -1,9 +1,9 @@
 /** The one list of backends: it drives the automatic choice, the tests of backends, the doctor and the demo. */
 import { describe } from "../describe.js";
-import type { Backend } from "../backend.js";
+import type { Backend, Candidates, DeviceReport, HeadSink, LogitsBatch } from "../backend.js";
 import { coreModule, coreObstacle, type CoreVariant } from "../core-module.js";
 import { createReferenceBackend } from "./reference.js";
-import { createWebgpu, webgpuDrawback, webgpuObstacle } from "../gpu-platform.js";
+import { createWebgpu, webgpuDrawback, webgpuObstacle, webgpuReport } from "../gpu-platform.js";
 import { createWasmBackend } from "./wasm.js";
 
 interface Entry<Name extends string> {
@@ -15,6 +15,8 @@ interface Entry<Name extends string> {
   /** null when it also is worth it: what "auto" asks where this differs from probe(). */
   autoProbe?(): Promise<string | null>;
   create(): Promise<Backend>;
+  /** What is known of a device that it runs on, now that it ran. */
+  report?(): Promise<DeviceReport>;
 }
 
 const LIST = [
@@ -31,7 +33,7 @@ export type BackendEntry = Entry<BackendName>;
 export const BACKENDS: readonly BackendEntry[] = LIST;
 
 function webgpuEntry<const Name extends string>(name: Name): Entry<Name> {
-  return { name, auto: true, probe: webgpuObstacle, autoProbe: webgpuDrawback, create: createWebgpu };
+  return { name, auto: true, probe: webgpuObstacle, autoProbe: webgpuDrawback, create: createWebgpu, report: webgpuReport };
 }
 
 function wasmEntry<const Name extends string>(name: Name, variant: CoreVariant): Entry<Name> {
@@ -54,19 +56,80 @@ function referenceEntry<const Name extends string>(name: Name): Entry<Name> {
   return { name, auto: false, probe: async () => null, create: async () => createReferenceBackend() };
 }
 
-/** Creates the named backend, or for "auto" the first one that can run here. */
+/**
+ * Creates the named backend, or for "auto" the first one that can run here and, once it is used, does not find itself wrong.
+ */
 export async function createBackend(name: BackendName | "auto"): Promise<Backend> {
   const candidates = BACKENDS.filter((entry) => (name === "auto" ? entry.auto : entry.name === name));
   if (candidates.length === 0) {
     throw new RangeError(`"backend" expected ${["auto", ...BACKENDS.map((entry) => entry.name)].join(", ")}, got ${describe(name)}`);
   }
   const reasons: string[] = [];
-  for (const entry of candidates) {
-    const reason = await (name === "auto" && entry.autoProbe ? entry.autoProbe() : entry.probe());
-    if (reason === null) return entry.create();
-    reasons.push(`${entry.name}: ${reason}`);
+  const next = async (): Promise<Backend> => {
+    for (let entry = candidates.shift(); entry !== undefined; entry = candidates.shift()) {
+      const reason = await (name === "auto" && entry.autoProbe ? entry.autoProbe() : entry.probe());
+      if (reason === null) return entry.create();
+      reasons.push(`${entry.name}: ${reason}`);
+    }
+    throw new Error(`"backend" expected one that runs here, got none (${reasons.join("; ")}). ${HINT}`);
+  };
+  const first = await next();
+  if (name !== "auto") return first;
+  return new AutomaticBackend(first, (wrong, reason) => {
+    reasons.push(`${wrong}: ${reason}`);
+    return next();
+  });
+}
+
+/** The backend of "auto": one that finds that it gives wrong answers makes room for the next. */
+class AutomaticBackend implements Backend {
+  #backend: Backend;
+  #change: Promise<void> | null = null;
+  readonly #next: (wrong: string, reason: string) => Promise<Backend>;
+
+  constructor(backend: Backend, next: (wrong: string, reason: string) => Promise<Backend>) {
+    this.#backend = backend;
+    this.#next = next;
   }
-  throw new Error(`"backend" expected one that runs here, got none (${reasons.join("; ")}). ${HINT}`);
+
+  get name(): string {
+    return this.#backend.name;
+  }
+
+  createHead(...head: Parameters<Backend["createHead"]>): Promise<HeadSink> {
+    return this.#onRight((backend) => backend.createHead(...head));
+  }
+
+  sampleLogits(batch: LogitsBatch): Promise<Candidates> {
+    return this.#onRight((backend) => backend.sampleLogits(batch));
+  }
+
+  dispose(): void {
+    this.#backend.dispose();
+  }
+
+  async #onRight<Result>(work: (backend: Backend) => Result | Promise<Result>): Promise<Result> {
+    for (;;) {
+      const tried = this.#backend;
+      try {
+        return await work(tried);
+      } catch (error) {
+        // By its kind: the class of a GPU's errors is loaded with the GPU's code.
+        if ((error as { kind?: unknown }).kind !== "wrong-bits") throw error;
+        // Calls at the same time find out together, and only one backend is to make room.
+        if (this.#backend === tried) await (this.#change ??= this.#goOn(tried, (error as Error).message));
+      }
+    }
+  }
+
+  async #goOn(wrong: Backend, reason: string): Promise<void> {
+    try {
+      wrong.dispose();
+      this.#backend = await this.#next(wrong.name, reason);
+    } finally {
+      this.#change = null;
+    }
+  }
 }
 
 const HINT = 'Where a bundler lost the .wasm files, init() takes one (README, "Bundlers"); "reference" always runs, slowly';

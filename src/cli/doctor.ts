@@ -1,6 +1,7 @@
 /** `flash-sampling doctor`: which backends run here, whether they are right, and how fast they are. */
 import type { Command } from "commander";
 import { BACKENDS, type BackendEntry, type BackendName } from "../backends/list.js";
+import type { DeviceReport } from "../backend.js";
 import { createSampler } from "../sampler.js";
 import { SPEC_VERSION } from "../spec/constants.js";
 import { EXIT_WRONG } from "./exit.js";
@@ -21,6 +22,8 @@ interface Diagnosis {
   /** Weights read, 10^9 bytes a second, when one row is sampled; null where that was not measured */
   readonly gigabytesPerSecond: number | null;
   readonly tokensPerSecond: number | null;
+  /** null where the backend runs on no device of its own */
+  readonly device: DeviceReport | null;
 }
 
 /** 34 MB: past most caches, and still a moment for the slowest backend. */
@@ -61,8 +64,13 @@ async function doctor(required: readonly BackendName[], json: boolean, version: 
 async function diagnose(entry: BackendEntry, required: boolean): Promise<Diagnosis> {
   const { name } = entry;
   const reason = await entry.probe();
-  const notRun = { name, required, selfTest: "not run", failures: [], gigabytesPerSecond: null, tokensPerSecond: null } as const;
+  const notRun = { name, required, selfTest: "not run", failures: [], gigabytesPerSecond: null, tokensPerSecond: null, device: null } as const;
   if (reason !== null) return { ...notRun, available: false, reason };
+  const diagnosis = await examine(name, notRun);
+  return entry.report === undefined ? diagnosis : { ...diagnosis, device: await entry.report() };
+}
+
+async function examine(name: BackendName, notRun: Omit<Diagnosis, "available" | "reason">): Promise<Diagnosis> {
   try {
     const failures = await selfTest(name);
     const tested = { ...notRun, available: true, reason: null, failures, selfTest: failures.length === 0 ? "passed" : "failed" } as const;
@@ -92,7 +100,10 @@ function toText(version: string, machine: { node: string; platform: string; arch
     gigabytesPerSecond?.toFixed(2) ?? "-",
     tokensPerSecond?.toFixed(1) ?? "-",
   ]);
-  const notes = backends.flatMap(({ name, reason, failures }) => [...(reason === null ? [] : [reason]), ...failures].map((note) => `${name}: ${note}`));
+  const notes = backends.flatMap(({ name, reason, failures, device }) => {
+    const lines = [...(reason === null ? [] : [reason]), ...(device === null ? [] : aboutDevice(device)), ...failures];
+    return lines.map((note) => `${name}: ${note}`);
+  });
   return [
     `flash-sampling ${version}, rule ${SPEC_VERSION}, Node ${machine.node}, ${machine.platform} ${machine.arch}`,
     "",
@@ -103,4 +114,10 @@ function toText(version: string, machine: { node: string; platform: string; arch
     `Speed: one row, V = ${SPEED_SHAPE.vocabSize}, D = ${SPEED_SHAPE.hiddenSize}, bf16.`,
     "",
   ].join("\n");
+}
+
+function aboutDevice({ adapter, rungs }: DeviceReport): string[] {
+  const kernels = Object.entries(rungs);
+  const lines = [...new Set(Object.values(rungs))].map((rung) => `sums in order by ${rung}: ${kernels.filter(([, found]) => found === rung).map(([name]) => name).join(", ")}`);
+  return [`on ${adapter}`, ...lines];
 }

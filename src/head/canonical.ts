@@ -52,8 +52,12 @@ export function prepareRows(dtype: Dtype, bytes: Uint8Array, rowCount: number, h
 
 function refuseRow(format: Format, row: Weights, rowNumber: number): never {
   const column = row.findIndex((bits) => !Number.isFinite(f32FromBits(format.toF32Bits(bits))));
-  const value = f32FromBits(format.toF32Bits(row[column]!));
-  throw new RangeError(`"weights" expected finite numbers, got ${value} at row ${rowNumber}, column ${column}`);
+  throw notFinite(f32FromBits(format.toF32Bits(row[column]!)), rowNumber, column);
+}
+
+/** The error for a weight that is infinite or NaN. */
+export function notFinite(value: number, row: number, column: number): RangeError {
+  return new RangeError(`"weights" expected finite numbers, got ${value} at row ${row}, column ${column}`);
 }
 
 /**

@@ -67,7 +67,7 @@ async function readHeadOf(file: TensorFile, tensor?: string, where?: ScalesLocat
   const weights = await findHead(file, tensor, signal);
   const dtype = STORED_DTYPES.get(weights.dtype);
   if (dtype === undefined) throw new RangeError(`"${file.name}" expected BF16, F16, F32 or I8 for ${nameText(weights.name)}, got ${nameText(weights.dtype)}`);
-  const [vocabSize, hiddenSize] = checkMatrix(weights.shape, weights.name);
+  const [vocabSize, hiddenSize] = checkShape(weights.shape, weights.name);
   if (dtype !== "int8" && where !== undefined) throw new RangeError(`"scales" expected weights of dtype I8, got ${weights.dtype}`);
   const scales = dtype === "int8" ? await readScales(file, weights, where, signal) : null;
   const rowBytes = hiddenSize * DTYPE_BYTES[dtype];
@@ -98,16 +98,13 @@ export function arrayHead(array: HeadArray): HeadReader {
     throw new TypeError(`"weights.data" expected ${ARRAY_KINDS[dtype].join(" or ")} for ${dtype}, got ${describe(data)}`);
   }
   if (!Array.isArray(shape)) throw new TypeError(`"weights.shape" expected an array [V, D], got ${describe(shape)}`);
-  const [vocabSize, hiddenSize] = checkMatrix(shape, "weights");
+  const [vocabSize, hiddenSize] = checkShape(shape, "weights");
   const rowBytes = hiddenSize * DTYPE_BYTES[dtype];
   const bytes = ownBytes(data);
   if (bytes.length !== vocabSize * rowBytes) {
     throw new RangeError(`"weights.data" expected ${vocabSize} * ${hiddenSize} weights, got ${bytes.length / DTYPE_BYTES[dtype]}`);
   }
-  const given = array.scales;
-  if (dtype !== "int8" && given !== undefined) throw new RangeError(`"weights.scales" expected only with int8, got them with ${dtype}`);
-  const scales = dtype === "int8" ? copyScales(given) : null;
-  const groupSize = scales === null ? 0 : checkArrayScales(scales, vocabSize, hiddenSize);
+  const { values: scales, groupSize } = checkScalesOf(dtype, array.scales, vocabSize, hiddenSize);
   return {
     shape: { dtype, vocabSize, hiddenSize, groupSize },
     scales,
@@ -120,6 +117,17 @@ export function arrayHead(array: HeadArray): HeadReader {
     },
     async close() {},
   };
+}
+
+/**
+ * The scales in memory that belong to a head of the dtype: a copy, or null unless it is int8.
+ * @throws TypeError, RangeError for scales that are missing, too many or out of range
+ */
+export function checkScalesOf(dtype: Dtype, given: unknown, vocabSize: number, hiddenSize: number): { values: Float32Array | null; groupSize: number } {
+  if (dtype !== "int8" && given !== undefined) throw new RangeError(`"weights.scales" expected only with int8, got them with ${dtype}`);
+  if (dtype !== "int8") return { values: null, groupSize: 0 };
+  const values = copyScales(given);
+  return { values, groupSize: checkArrayScales(values, vocabSize, hiddenSize) };
 }
 
 /** A copy: the digest, the backend and the check must all see the same scales. */
@@ -136,7 +144,8 @@ function checkArrayScales(scales: Float32Array, vocabSize: number, hiddenSize: n
   return groupSize;
 }
 
-function checkMatrix(shape: readonly number[], name: string): [vocabSize: number, hiddenSize: number] {
+/** @throws RangeError unless it is [V, D] with sizes that a head can have */
+export function checkShape(shape: readonly number[], name: string): [vocabSize: number, hiddenSize: number] {
   const [vocabSize, hiddenSize] = shape;
   const isMatrix = shape.length === 2 && isSize(vocabSize, VOCAB_LIMIT) && isSize(hiddenSize, HIDDEN_LIMIT);
   if (isMatrix) return [vocabSize!, hiddenSize!];

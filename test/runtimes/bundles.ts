@@ -1,5 +1,5 @@
 /** The test's own files, made ready for each kind of runtime: with the package left outside, or bundled in by its condition. */
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type Plugin } from "esbuild";
@@ -11,8 +11,8 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const COMMON = { tsconfigRaw: {}, bundle: true, format: "esm", target: "es2022", logLevel: "error" } as const satisfies BuildOptions;
 
 /** The package stays an import, for the runtime itself to resolve. */
-export async function bundleOutside(app: PackedApp, main: string): Promise<string> {
-  const outfile = join(app.folder, main.replace(".ts", ".js"));
+export async function bundleOutside({ folder }: Pick<PackedApp, "folder">, main: string): Promise<string> {
+  const outfile = join(folder, main.replace(".ts", ".js"));
   await build({ ...COMMON, entryPoints: [join(here, main)], outfile, external: ["flash-sampling", "flash-sampling/*"] });
   return outfile;
 }
@@ -61,4 +61,12 @@ export async function bundleWithVite(app: PackedApp, folder: string): Promise<vo
   await build({ ...COMMON, entryPoints: [join(here, "main-page.ts")], outfile: join(source, "main-page.js"), external: ["flash-sampling", "flash-sampling/*"] });
   writeFileSync(join(source, "index.html"), '<!doctype html><script type="module" src="./main-page.js"></script>');
   await viteBuild({ root: source, base: "./", configFile: false, logLevel: "error", build: { outDir: join(app.folder, folder), target: "es2022" } });
+}
+
+/** A page of a folder of the app that loads a main, and finds the package unbundled as the condition "browser" says. */
+export function writePage(app: PackedApp, folder: string, main: string): void {
+  const imports = { "flash-sampling": "./node_modules/flash-sampling/dist/browser.js", "flash-sampling/oracle": "./node_modules/flash-sampling/dist/oracle.js" };
+  const missing = Object.values(imports).find((target) => !existsSync(join(app.folder, target)));
+  if (missing !== undefined) throw new Error(`"${missing}" expected in the package, got none`);
+  writeFileSync(join(app.folder, folder, "index.html"), `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script><script type="module" src="./${main}.js"></script>`);
 }

@@ -27,7 +27,7 @@ export async function serve(folder: string): Promise<Site> {
     const extension = extname(file);
     if (mode === "page" && extension === ".wasm") return void response.setHeader("content-type", "text/html").end(HTML_ANSWER);
     const bytes = await readFile(file).catch(() => null);
-    if (mode === undefined || bytes === null) return void response.writeHead(404).end();
+    if (mode === undefined || bytes === null) return void response.writeHead(404).end("not found");
     const type = mode === "wrong" && extension === ".wasm" ? "text/plain" : TYPES[extension];
     response.setHeader("content-type", type ?? "application/octet-stream").end(bytes);
   });
@@ -42,8 +42,27 @@ export async function serve(folder: string): Promise<Site> {
   };
 }
 
-/** Starts the browser with a new, empty profile. */
-export async function openBrowser(executablePath: string): Promise<Browser> {
-  const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-  return chromium.launch({ executablePath, headless: true, args });
+const QUIET = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const NO_GPU = ["--disable-gpu"];
+/** WebGPU in software, the same on every machine. */
+const SWIFTSHADER = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+
+/** Starts the browser with a new, empty profile; withWebgpu: with SwiftShader for its pages, else with no GPU at all. */
+export async function openBrowser(executablePath: string, { withWebgpu = false } = {}): Promise<Browser> {
+  return chromium.launch({ executablePath, headless: true, args: [...QUIET, ...(withWebgpu ? SWIFTSHADER : NO_GPU)] });
+}
+
+/** Why pages of this browser get no WebGPU adapter, or null. */
+export async function adapterObstacle(executablePath: string): Promise<string | null> {
+  const site = await serve("/");
+  const browser = await openBrowser(executablePath, { withWebgpu: true });
+  try {
+    const page = await browser.newPage();
+    await page.goto(site.address);
+    const hasAdapter = await page.evaluate("navigator.gpu?.requestAdapter().then((adapter) => adapter !== null)");
+    return hasAdapter === true ? null : "its pages get no WebGPU adapter";
+  } finally {
+    await browser.close();
+    site.close();
+  }
 }

@@ -1,6 +1,6 @@
 /** The package as users get it: packed, and unpacked into an app's node_modules. */
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,6 +30,16 @@ export async function packedApp(): Promise<PackedApp> {
   renameSync(join(modules, "package"), packageFolder);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module", dependencies: { "flash-sampling": "*" } }));
   return { folder, packageFolder, tarball };
+}
+
+/** The same package in a folder of its own below the app, with another package beside it that lies in source. Returns the folder. */
+export function appWithPeer(app: PackedApp, name: string, peer: string, source: string): string {
+  const folder = join(app.folder, name);
+  const modules = join(folder, "node_modules");
+  cpSync(app.packageFolder, join(modules, "flash-sampling"), { recursive: true });
+  symlinkSync(source, join(modules, peer));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  return folder;
 }
 
 /** The paths of all files below a folder, with slashes. */

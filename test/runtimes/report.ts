@@ -41,13 +41,21 @@ const words = (text: string) => text.split(" ").map((word) => parseInt(word, 16)
 const f32Values = (rows: readonly string[]) => new Float32Array(Uint32Array.from(rows.flatMap(words)).buffer);
 const f64Value = (bits: string) => new Float64Array(BigUint64Array.of(BigInt(`0x${bits}`)).buffer)[0]!;
 
-export async function report(): Promise<Report> {
+export interface Questions {
+  /** Default: all that run. */
+  readonly backends?: readonly BackendName[];
+  /** The known answers of one head of each dtype instead of all, where it takes long to compile a kernel for each. */
+  readonly brief?: boolean;
+}
+
+export async function report({ backends: asked, brief = false }: Questions = {}): Promise<Report> {
   const backends: BackendReport[] = [];
-  for (const { name, probe } of BACKENDS) {
+  const problems = sampleVectors.problems.filter(({ dtype }, index, all) => !brief || index === all.findLastIndex((other) => other.dtype === dtype));
+  for (const { name, probe } of BACKENDS.filter((entry) => asked?.includes(entry.name) ?? true)) {
     const obstacle = await probe();
     const found = new Comparison();
     if (obstacle === null) {
-      for (const problem of sampleVectors.problems) await compareProblem(name, problem, found);
+      for (const problem of problems) await compareProblem(name, problem, found);
       for (const given of logitsVectors.cases) await compareLogits(name, given, found);
     }
     backends.push({ name, obstacle, draws: found.draws, differences: found.differences });

@@ -1,15 +1,16 @@
 /** The packed package in every runtime it has an entry for: the same known answers, through the runtime's own condition. */
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { unavailable } from "../require.js";
-import { bundleInside, bundleOutside, bundleWithVite, moduleQuery, staticCore } from "./bundles.js";
+import { bundleInside, bundleOutside, bundleWithVite, moduleQuery, staticCore, writePage } from "./bundles.js";
 import { HTML_ANSWER, openBrowser, serve, type Site } from "./chromium.js";
 import { packedApp, type PackedApp } from "./packed.js";
 import { chromiumProgram, packagedProgram } from "./programs.js";
-import type { BackendReport, Report } from "./report.js";
+import { expectObstacle, expectRight } from "./expect-report.js";
+import type { Report } from "./report.js";
 import { askWorker } from "./workerd.js";
 
 const TIMEOUT = 120_000;
@@ -23,22 +24,11 @@ beforeAll(async () => {
 }, TIMEOUT);
 afterAll(() => rmSync(app.folder, { recursive: true, force: true }));
 
-/** Runs the console main: in the app's folder, with a home of its own, and no other variables. */
-async function runConsole(program: string, args: readonly string[], main = consoleMain): Promise<Report> {
+/** Runs the console main: in the app's folder, with a home of its own, and no other variables. backends: to be asked, by default all. */
+async function runConsole(program: string, args: readonly string[], main = consoleMain, backends?: readonly string[]): Promise<Report> {
   const env = { PATH: "/usr/bin:/bin", HOME: join(app.folder, "home"), DENO_DIR: join(app.folder, "deno"), NO_COLOR: "1" };
-  const { stdout } = await execute(program, [...args, main], { cwd: app.folder, env, maxBuffer: 1 << 24 });
+  const { stdout } = await execute(program, [...args, main, JSON.stringify({ backends })], { cwd: app.folder, env, maxBuffer: 1 << 24 });
   return JSON.parse(stdout) as Report;
-}
-
-/** Asserts that the report is whole and without a difference; backends: those that must have run. */
-function expectRight(report: Report, backends: readonly string[]): void {
-  expect(report.oracleDifferences).toEqual([]);
-  for (const { name, obstacle, draws, differences } of report.backends) {
-    if (backends.includes(name)) expect(obstacle, name).toBeNull();
-    if (obstacle === null) expect(draws, name).toBeGreaterThan(200);
-    expect(differences.slice(0, 5), name).toEqual([]);
-  }
-  expect(report.backends.map(({ name }: BackendReport) => name)).toEqual(expect.arrayContaining([...backends]));
 }
 
 function expectEntry(report: Report, file: string): void {
@@ -48,18 +38,22 @@ function expectEntry(report: Report, file: string): void {
 const PLAIN = ["wasm", "reference"];
 const RELAXED = ["wasm-relaxed", ...PLAIN];
 
+const NO_PEER = "the package webgpu is not installed (npm install webgpu)";
+
 describe.each([
-  { name: "node20", program: "node20", args: [], entry: "node.js", backends: PLAIN },
-  { name: "node20-relaxed", program: "node20", args: ["--experimental-wasm-relaxed-simd"], entry: "node.js", backends: RELAXED },
-  { name: "node24", program: "node24", args: [], entry: "node.js", backends: RELAXED },
-  { name: "deno", program: "deno", args: ["run", "--no-prompt", "--no-remote", "--node-modules-dir=manual", "--allow-read=."], entry: "deno.js", backends: RELAXED },
-  { name: "bun", program: "bun", args: ["--no-install"], entry: "bun.js", backends: PLAIN },
-] as const)("$name", ({ name, program, args, entry, backends }) => {
+  { name: "node20", program: "node20", args: [], entry: "node.js", backends: PLAIN, webgpu: NO_PEER },
+  { name: "node20-relaxed", program: "node20", args: ["--experimental-wasm-relaxed-simd"], entry: "node.js", backends: RELAXED, webgpu: NO_PEER },
+  { name: "node24", program: "node24", args: [], entry: "node.js", backends: RELAXED, webgpu: NO_PEER },
+  { name: "deno", program: "deno", args: ["run", "--no-prompt", "--no-remote", "--node-modules-dir=manual", "--allow-read=."], entry: "deno.js", backends: RELAXED, webgpu: null },
+  { name: "bun", program: "bun", args: ["--no-install"], entry: "bun.js", backends: PLAIN, webgpu: "Bun has no WebGPU" },
+] as const)("$name", ({ name, program, args, entry, backends, webgpu }) => {
   const { path, missing } = packagedProgram(program);
   it.skipIf(unavailable(name, missing))("gives the known answers", { timeout: TIMEOUT }, async () => {
-    const report = await runConsole(path, args);
+    // Deno may have a GPU: test/runtimes/webgpu-peer.test.ts asks it for one.
+    const report = await runConsole(path, args, consoleMain, webgpu === null ? backends : ["webgpu", ...backends]);
     expectEntry(report, entry);
     expectRight(report, backends);
+    if (webgpu !== null) expectObstacle(report, "webgpu", webgpu);
   });
 });
 
@@ -68,14 +62,18 @@ describe("workerd", () => {
   it.skipIf(unavailable("workerd", missing))("gives the known answers", { timeout: TIMEOUT }, async () => {
     const options = { conditions: ["workerd", "worker", "browser"], plugins: [staticCore] };
     expect(await bundleInside(app, "main-worker.ts", "workerd", options)).toContain("workerd.js");
-    expectRight(JSON.parse(await askWorker(path, join(app.folder, "workerd"))) as Report, PLAIN);
+    const report = JSON.parse(await askWorker(path, join(app.folder, "workerd"))) as Report;
+    expectRight(report, PLAIN);
+    expectObstacle(report, "webgpu", "Cloudflare Workers have no WebGPU");
   });
 });
 
 it("the entry for edge-light gives the known answers, bundled as its platform does it and run in this Node", { timeout: TIMEOUT }, async () => {
   const options = { conditions: ["edge-light", "worker", "browser"], plugins: [moduleQuery] };
   expect(await bundleInside(app, "main-console.ts", "edge", options)).toContain("edge-light.js");
-  expectRight(await runConsole(process.execPath, [], join(app.folder, "edge", "main-console.js")), PLAIN);
+  const report = await runConsole(process.execPath, [], join(app.folder, "edge", "main-console.js"));
+  expectRight(report, PLAIN);
+  expectObstacle(report, "webgpu", "the edge runtime has no WebGPU");
 });
 
 describe("bundled for pages", () => {
@@ -83,7 +81,7 @@ describe("bundled for pages", () => {
     await bundleWithVite(app, "vite");
     const options = { platform: "browser", loader: { ".wasm": "file" } } as const;
     expect(await bundleInside(app, "main-url.ts", "esbuild", options)).toContain("browser.js");
-    for (const [folder, main] of [[".", "main-page"], ["esbuild", "main-url"]] as const) writePage(join(app.folder, folder, "index.html"), main);
+    for (const [folder, main] of [[".", "main-page"], ["esbuild", "main-url"]] as const) writePage(app, folder, main);
     await bundleOutside(app, "main-page.ts");
   }, TIMEOUT);
 
@@ -151,10 +149,3 @@ describe("bundled for pages", () => {
     });
   });
 });
-
-/** A page that loads a main, and finds the package unbundled as the condition "browser" says. */
-function writePage(file: string, main: string): void {
-  const imports = { "flash-sampling": "./node_modules/flash-sampling/dist/browser.js", "flash-sampling/oracle": "./node_modules/flash-sampling/dist/oracle.js" };
-  for (const target of Object.values(imports)) expect(existsSync(join(app.folder, target)), target).toBe(true);
-  writeFileSync(file, `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script><script type="module" src="./${main}.js"></script>`);
-}

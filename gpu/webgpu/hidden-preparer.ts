@@ -1,0 +1,73 @@
+/** Hidden states from a caller's buffer: what src/hidden.ts does to values in memory, on the device. */
+import { DTYPE_BYTES, type BufferSlice, type HeadShape } from "../../src/backend.js";
+import { hiddenExponentLimit, type HiddenProblem } from "../../src/hidden.js";
+import type { FloatDtype } from "../../src/matrix.js";
+import { f32FromBits } from "../../src/spec/float.js";
+import { operandFormat, prepareHiddenShader } from "./buffer-shaders.js";
+import type { GpuContext } from "./context.js";
+import { REPORT_WORDS, type RowSource } from "./decider.js";
+import { COPY_SRC, STORAGE } from "./flags.js";
+import { GrowingBuffer } from "./growing-buffer.js";
+import { Kernel } from "./kernel.js";
+import { SourceWindow } from "./source-window.js";
+
+/** As prepareHidden.wgsl numbers them. */
+const PROBLEM_RANGE = 2;
+
+export class HiddenPreparer {
+  readonly #kernel: Kernel;
+  readonly #window: SourceWindow;
+  readonly #prepared: GrowingBuffer;
+  readonly #reports: GrowingBuffer;
+
+  constructor(context: GpuContext) {
+    this.#kernel = new Kernel(context, "prepareHidden", ["read-only-storage", "storage", "storage"]);
+    this.#window = new SourceWindow(context);
+    this.#prepared = new GrowingBuffer(context.device, "hidden states", STORAGE);
+    this.#reports = new GrowingBuffer(context.device, "reports", STORAGE | COPY_SRC);
+  }
+
+  /**
+   * @param paddedSize values of a row as the head's kernel reads it
+   * @param largestMagnitude max |w| over the whole head
+   */
+  async open(slice: BufferSlice & { readonly dtype: FloatDtype }, { dtype, hiddenSize }: HeadShape, paddedSize: number, largestMagnitude: number): Promise<RowSource> {
+    const pipeline = await this.#kernel.pipeline(prepareHiddenShader(slice.dtype, operandFormat(dtype)));
+    const valueBytes = DTYPE_BYTES[slice.dtype];
+    const givenBytes = hiddenSize * valueBytes;
+    const exponentLimit = hiddenExponentLimit(largestMagnitude, hiddenSize);
+    return {
+      kind: "device",
+      // A prepared row is at least as long as it was given.
+      rowBytes: paddedSize * 4,
+      prepare: (encoder, firstRow, rows) => {
+        const { binding, firstValue } = this.#window.open(encoder, slice, firstRow * givenBytes, rows * givenBytes, valueBytes);
+        const size = rows * paddedSize * 4;
+        const values = { buffer: this.#prepared.reserve(size), size };
+        const reports = this.#reports.reserve(rows * REPORT_WORDS * 4);
+        this.#kernel.encode(encoder, pipeline, [rows, hiddenSize, paddedSize, firstValue, exponentLimit], [binding, values, { buffer: reports }], rows);
+        return { values, reports };
+      },
+      clear: () => [this.#window, this.#prepared, this.#reports].forEach((memory) => memory.destroy()),
+    };
+  }
+}
+
+/** What the reports of prepareHidden.wgsl say of each row. */
+export function problemsOf(reports: Uint32Array): (HiddenProblem | null)[] {
+  return Array.from({ length: reports.length / REPORT_WORDS }, (_, row) => {
+    const [problem, column, bits] = reports.subarray(row * REPORT_WORDS, row * REPORT_WORDS + 3) as unknown as [number, number, number];
+    if (problem === 0) return null;
+    const value = f32FromBits(bits);
+    return { reason: problem === PROBLEM_RANGE ? "range" : Number.isFinite(value) ? "overflow" : "not-finite", column, value };
+  });
+}
+
+const preparers = new WeakMap<GpuContext, HiddenPreparer>();
+
+/** The one of all heads on the device. */
+export function preparerOf(context: GpuContext): HiddenPreparer {
+  let preparer = preparers.get(context);
+  if (preparer === undefined) preparers.set(context, (preparer = new HiddenPreparer(context)));
+  return preparer;
+}

@@ -1,0 +1,93 @@
+// Questions to the pieces of sampleTile, for tests: appended to its text, so that the very functions it runs answer. A thread
+// answers one question of 16 words with 8 words. scaledSum of int8 heads comes as scaledWords, which other heads lack.
+
+const ASK_MULHI = 0u;
+const ASK_PHILOX = 1u;
+const ASK_Q32 = 2u;
+const ASK_GAMMA = 3u;
+const ASK_FIX = 4u;
+const ASK_SCORE = 5u;
+const ASK_BEST = 6u;
+const ASK_SCALED_SUM = 7u;
+const ASK_DOT = 8u;
+
+struct Questions {
+  kind: u32,
+  count: u32,
+  words: array<array<u32, 16>>,
+}
+
+@group(2) @binding(0) var<storage, read> questions: Questions;
+@group(2) @binding(1) var<storage, read_write> answers: array<array<u32, 8>>;
+
+@compute @workgroup_size(64)
+fn probe(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x >= questions.count) {
+    return;
+  }
+  let q = questions.words[id.x];
+  let first = vec4u(q[0], q[1], q[2], q[3]);
+  let second = vec4u(q[4], q[5], q[6], q[7]);
+  var a = vec4u();
+  var b = vec4u();
+  switch questions.kind {
+    case ASK_MULHI: {
+      a = mulhi4(first, second);
+      b = vec4u(mulhi(first.x, second.x), mulWide(first.y, second.y), 0u);
+    }
+    case ASK_PHILOX: {
+      a = philox4x32(first, second.xy);
+    }
+    case ASK_Q32: {
+      a = q32(first);
+    }
+    case ASK_GAMMA: {
+      a = gamma26(first, second);
+    }
+    case ASK_FIX: {
+      a = vec4u(fix(q[0]), 0u, 0u);
+    }
+    case ASK_SCORE: {
+      a = vec4u(orderedScore(first.xy, first.z, first.w), 0u, 0u);
+    }
+    case ASK_BEST: {
+      let left = Best(Scored(first.xy, first.z), Scored(second.xy, second.z));
+      let right = Best(Scored(vec2u(q[8], q[9]), q[10]), Scored(vec2u(q[12], q[13]), q[14]));
+      let best = argmaxCombine(left, right);
+      a = vec4u(best.first.score, best.first.token, 0u);
+      b = vec4u(best.second.score, best.second.token, 0u);
+    }
+    case ASK_SCALED_SUM: {
+      a = vec4u(scaledWords(q[0], q[1]), 0u, 0u);
+    }
+    default: {
+      a = dotL32(q[0]);
+    }
+  }
+  answers[id.x] = array(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w);
+}
+
+/// One weight row times the hidden row of the same number, by one thread: Z, and the sum of the last scale group.
+fn dotL32(row: u32) -> vec4u {
+  var logit: Logit;
+  var sum = 0f;
+  for (var group = 0u; group < piece.groups; group++) {
+    var parts: array<f32, THREADS_A_ROW>;
+    for (var part = 0u; part < THREADS_A_ROW; part++) {
+      var sums = vec4f();
+      for (var unit = group * piece.groupUnits; unit < (group + 1u) * piece.groupUnits; unit++) {
+        for (var block = 0u; block < UNIT_BLOCKS; block++) {
+          let at = row * piece.units + unit;
+          let weight = unpackWeights(weights[at * THREADS_A_ROW + part], block);
+          sums = multiplyAdd(weight, hidden[(at * UNIT_BLOCKS + block) * THREADS_A_ROW + part], sums);
+        }
+      }
+      parts[part] = sumFour(sums);
+    }
+    let low = sumFour(vec4f(parts[0], parts[1], parts[2], parts[3]));
+    let high = sumFour(vec4f(parts[4], parts[5], parts[6], parts[7]));
+    sum = opaque(low + high);
+    logit = addGroup(logit, sum, row, group);
+  }
+  return vec4u(zOf(logit), bitcast<u32>(sum), 0u);
+}

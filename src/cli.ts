@@ -9,10 +9,14 @@ import { addHelp } from "./cli/help.js";
 import { addOracle } from "./cli/oracle.js";
 import { addSample } from "./cli/sample.js";
 import { usePlatform } from "./core-module.js";
+import { useGpuPlatform } from "./gpu-platform.js";
+import { NO_GPU_IN_BUN } from "./platform/bun-gpu.js";
 import { filePlatform } from "./platform/files.js";
+import { nodeGpu } from "./platform/node-gpu.js";
 import { SPEC_VERSION } from "./spec/constants.js";
 
 usePlatform(filePlatform("node"));
+useGpuPlatform("bun" in process.versions ? NO_GPU_IN_BUN : nodeGpu);
 
 // One folder above this file, as source and as built.
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };

@@ -45,7 +45,8 @@ export async function webgpuDrawback(): Promise<string | null> {
 async function obstacle(ask: (host: Host, gpu: GPU) => Promise<string | null>): Promise<string | null> {
   if (typeof platform === "string") return platform;
   try {
-    return await ask(await platform.loadHost(), await openGpu(platform));
+    const gpu = await openGpu(platform); // first: without one, the code is not fetched
+    return await ask(await platform.loadHost(), gpu);
   } catch (error) {
     return (error as Error).message;
   }

@@ -69,7 +69,7 @@ function sharedBackend(name: BackendName | "auto"): Promise<Backend> {
   const key = `${describe(name)} ${coreGeneration()}`;
   let backend = shared.get(key);
   if (backend === undefined) {
-    backend = createBackend(name);
+    backend = createBackend(name, "logits");
     shared.set(key, backend);
     backend.catch(() => shared.delete(key));
   }

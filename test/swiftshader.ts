@@ -3,6 +3,7 @@
  * the same way everywhere. A driver that the environment names comes first.
  */
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const FOLDERS = ["/usr/lib/chromium", "/usr/lib/chromium-browser", "/usr/lib64/chromium-browser", "/opt/google/chrome", "/opt/chromium.org/chromium"];
@@ -13,5 +14,6 @@ export function driverVariables(): Record<string, string> {
   const named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []));
   if (named.length > 0) return Object.fromEntries(named) as Record<string, string>;
   const driver = FOLDERS.map((folder) => join(folder, DRIVER)).find((path) => existsSync(path));
-  return driver === undefined ? {} : { VK_ICD_FILENAMES: driver };
+  // Mesa's layer, where it is installed, complains about the second one in every process.
+  return driver === undefined ? {} : { VK_ICD_FILENAMES: driver, XDG_RUNTIME_DIR: process.env["XDG_RUNTIME_DIR"] ?? tmpdir() };
 }

@@ -50,7 +50,7 @@ class Probe {
   constructor(context: GpuContext, shape: HeadShape, opaqueSums = false) {
     const scaledWords = `fn scaledWords(sum: u32, scale: u32) -> vec2u { return ${shape.dtype === "int8" ? "scaledSum(sum, scale)" : "vec2u()"}; }`;
     this.#context = context;
-    this.#code = [sampleTileShader(shape.dtype, layOutHead(shape).unitBlocks, { ...divisionFor(1), opaqueSums }), scaledWords, probe].join("\n");
+    this.#code = [sampleTileShader(shape.dtype, layOutHead(shape).unitBlocks, { ...divisionFor(1, context.isSoftware), opaqueSums }), scaledWords, probe].join("\n");
     const layout = (types: Record<number, GPUBufferBindingType>) =>
       context.device.createBindGroupLayout({ entries: Object.entries(types).map(([binding, type]) => ({ binding: Number(binding), visibility: STAGE_COMPUTE, buffer: { type } })) });
     const read = "read-only-storage" as const;

@@ -60,14 +60,14 @@ export const MUTANTS: readonly Mutant[] = [
   { name: "int8 logits rounded in place of truncated", head: "int8 narrow", from: "shiftRight64(product, shift & 63u)", to: "shiftRight64(add64(product, shiftLeft64(vec2u(1u, 0u), (shift - 1u) & 63u)), shift & 63u)" },
   { name: "one scale for all groups", head: "int8 narrow", from: "scales[token * piece.groups + group]", to: "scales[token * piece.groups]" },
   { name: "another clamp", head: "f32", from: "0x40000000u", to: "0x60000000u" },
-  { name: "the low word of the noise ignored", head: "f32", from: "gamma26(high, low)", to: "gamma26(high, vec4u())" },
-  { name: "24 bits of noise", head: "f32", from: "gamma26(high, low)", to: "gamma26(high & vec4u(0xffffff00u), low)" },
+  { name: "the low word of the noise ignored", head: "f32", from: "gamma26(words[at], words[BATCH * TILE + at])", to: "gamma26(words[at], 0u)" },
+  { name: "24 bits of noise", head: "f32", from: "gamma26(words[at], words[BATCH * TILE + at])", to: "gamma26(words[at] & 0xffffff00u, words[BATCH * TILE + at])" },
   { name: "a tie to the larger token", head: "f32", from: "a.token < b.token", to: "a.token > b.token" },
   { name: "scores compared with the wrong sign", head: "f32", from: "greater64(a.score, b.score)", to: "greater64(a.score ^ vec2u(0u, 0x80000000u), b.score ^ vec2u(0u, 0x80000000u))" },
   { name: "scores compared by their upper words", head: "f32", from: "a.y > b.y || (a.y == b.y && a.x > b.x)", to: "a.y > b.y" },
   { name: "the last tile left out", head: "f32", from: "if (firstRow >= piece.rows) {", to: "if (firstRow + TILE > piece.rows) {" },
-  { name: "the last token left out", head: "f32", from: "firstRow + quad * 4u + i < piece.rows", to: "firstRow + quad * 4u + i + 1u < piece.rows" },
-  { name: "a token past the last", head: "f32", from: "firstRow + quad * 4u + i < piece.rows", to: "firstRow + quad * 4u + i <= piece.rows" },
+  { name: "the last token left out", head: "f32", from: "firstRow + i < piece.rows", to: "firstRow + i + 1u < piece.rows" },
+  { name: "a token past the last", head: "f32", from: "firstRow + i < piece.rows", to: "firstRow + i <= piece.rows" },
 ];
 
 /** @throws Error when the shader does not hold the text: a mutant that changes nothing would prove nothing */

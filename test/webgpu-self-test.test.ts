@@ -30,13 +30,6 @@ import { MUTANTS, mutate } from "./webgpu-mutants.js";
 
 type Code = (code: string) => string;
 
-/** One row at a time and one weight row a thread: the smallest kernel, since most of the time here goes into compiling mutants. */
-vi.mock("../gpu/webgpu/tuning.js", async (importOriginal) => {
-  const tuning = await importOriginal<typeof import("../gpu/webgpu/tuning.js")>();
-  const smallest = { ...tuning.divisionFor(1), rowsAThread: 1, step: 1 };
-  return { ...tuning, divisionFor: (rows: number) => (rows === 1 ? smallest : tuning.divisionFor(rows)) };
-});
-
 /** The device for all tests. Its GPU stays referenced: Dawn needs it as long as the device is used. */
 const opened = await open();
 async function open(): Promise<{ gpu: GPU; context: GpuContext } | string> {
@@ -117,7 +110,7 @@ describe("the ladder, on a device that is a WebAssembly core", () => {
         },
       };
     };
-    return { test: new SelfTest("a core", createSink), asked };
+    return { test: new SelfTest({ description: "a core", isSoftware: true }, createSink), asked };
   }
 
   it.each(Object.entries(KNOWN_SHAPES))("right answers: %s heads stand on the first rung", async (_, headShape) => {
@@ -259,7 +252,7 @@ describe.skipIf(unavailable("webgpu", typeof opened === "string" ? opened : null
   function miscompiled(translate: Code): { test: SelfTest; createSink: CreateSink } {
     const wrong = new GpuContext(context.device, context.description, context.isSoftware, translate);
     const createSink: CreateSink = (shape, scales, rung) => createHeadSink(wrong, decider, shape, scales, rung === "opaque sums");
-    return { test: new SelfTest(context.description, createSink), createSink };
+    return { test: new SelfTest(context, createSink), createSink };
   }
 
   it.each(MUTANTS)("is refused with $name ($head)", async (mutant) => {

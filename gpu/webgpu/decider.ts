@@ -16,11 +16,11 @@ import { TokenWriter } from "./token-writer.js";
 /** How to sweep one source of logits. */
 export interface SweepPlan {
   readonly pipeline: GPUComputePipeline;
-  /** One dispatch each: a piece of the vocabulary, and its workgroups along x and y. */
+  /** One dispatch each: a piece of the vocabulary, and its workgroups along y and z. */
   readonly sources: readonly { readonly bindGroup: GPUBindGroup; readonly grid: readonly [number, number] }[];
   /** Tiles of all sources. */
   readonly tiles: number;
-  /** Rows that one workgroup takes: workgroups along z share out the rest. */
+  /** Rows that one workgroup takes: workgroups along x share out the rest. */
   readonly rowsAWorkgroup: number;
   /** Throws when the source was disposed of. */
   readonly assertInUse: () => void;
@@ -183,7 +183,7 @@ export class Decider {
       pass.setBindGroup(1, sweepGroup, [2 * index * ALIGNMENT]);
       for (const { bindGroup, grid } of plan.sources) {
         pass.setBindGroup(0, bindGroup);
-        pass.dispatchWorkgroups(grid[0], grid[1], Math.ceil(rows / plan.rowsAWorkgroup));
+        pass.dispatchWorkgroups(Math.ceil(rows / plan.rowsAWorkgroup), grid[0], grid[1]);
       }
       pass.setPipeline(this.#reduce!);
       pass.setBindGroup(0, reduceGroup, [(2 * index + 1) * ALIGNMENT]);

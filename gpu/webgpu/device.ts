@@ -3,8 +3,7 @@ import { GpuContext } from "./context.js";
 import { GpuError } from "./gpu-error.js";
 
 export async function openContext(gpu: GPU): Promise<GpuContext> {
-  const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
-  if (adapter === null) throw new GpuError("refused", '"gpu" expected an adapter, got none');
+  const adapter = await requestAdapter(gpu);
   const { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX } = adapter.limits;
   const requiredLimits = { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX };
   const device = await adapter.requestDevice({ label: "flash-sampling", requiredLimits });
@@ -14,6 +13,21 @@ export async function openContext(gpu: GPU): Promise<GpuContext> {
 /** The context of a device that somebody else opened, and keeps. Its limits decide how a head is cut. */
 export function contextOf(device: GPUDevice, info: GPUAdapterInfo | undefined = device.adapterInfo): GpuContext {
   if (info === undefined) return new GpuContext(device, "a device without a name", false);
-  const { vendor, architecture, device: name, description, isFallbackAdapter } = info;
-  return new GpuContext(device, [description || name, vendor, architecture].filter((part) => part !== "").join(", "), isFallbackAdapter);
+  return new GpuContext(device, nameOf(info), info.isFallbackAdapter);
+}
+
+/** The name of the adapter where it computes on the processor, else null. */
+export async function softwareAdapter(gpu: GPU): Promise<string | null> {
+  const { info } = await requestAdapter(gpu);
+  return info.isFallbackAdapter ? nameOf(info) : null;
+}
+
+async function requestAdapter(gpu: GPU): Promise<GPUAdapter> {
+  const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
+  if (adapter === null) throw new GpuError("refused", '"gpu" expected an adapter, got none');
+  return adapter;
+}
+
+function nameOf({ vendor, architecture, device, description }: GPUAdapterInfo): string {
+  return [description || device, vendor, architecture].filter((part) => part !== "").join(", ");
 }

@@ -22,7 +22,7 @@ import { preparerOf, problemsOf } from "./hidden-preparer.js";
 import { gridWidth } from "./kernel.js";
 import { arrangeRows, layOutHead, type HeadLayout } from "./layout.js";
 import { sampleTileShader, type TileShape } from "./shaders.js";
-import { batchRows, divisionFor, tileTokens } from "./tuning.js";
+import { batchRows, divisionFor, stepOf, tileTokens } from "./tuning.js";
 
 /** Pieces begin at a multiple of it where they are that large: no tile lies in two. */
 const PIECE_ALIGNMENT = 1024;
@@ -246,7 +246,7 @@ class WebgpuHead implements BackendHead {
     let refusal: unknown;
     for (let served = rows; served >= 1; served = Math.floor(served / 2)) {
       try {
-        return await this.#planOf(divisionFor(served));
+        return await this.#planOf(divisionFor(served, this.#context.isSoftware));
       } catch (error) {
         if (!(error instanceof GpuError && error.kind === "refused")) throw error;
         refusal ??= error;
@@ -268,7 +268,7 @@ class WebgpuHead implements BackendHead {
   async #plan(shape: TileShape): Promise<SweepPlan> {
     const { device } = this.#context;
     const { unitBlocks, units, groups } = this.#layout;
-    const code = sampleTileShader(this.#shape.dtype, unitBlocks, shape);
+    const code = sampleTileShader(this.#shape.dtype, unitBlocks, { ...shape, step: stepOf(shape, units / groups) });
     const layouts = [this.#decider.sourceLayout, this.#decider.sweepLayout];
     const pipeline = await this.#context.pipeline(`sampleTile ${this.#shape.dtype}`, code, "sampleTile", layouts);
     const tokens = tileTokens(shape);

@@ -2,7 +2,7 @@
 import type { Backend, Candidates, DeviceReport, HeadSink, LogitsBatch } from "../../src/backend.js";
 import type { GpuContext } from "./context.js";
 import { Decider, partBytes, type SweepPlan } from "./decider.js";
-import { contextOf, openContext } from "./device.js";
+import { contextOf, openContext, softwareAdapter } from "./device.js";
 import { COPY_DST, STORAGE, UNIFORM } from "./flags.js";
 import { copyHead, createHeadSink } from "./head.js";
 import { SelfTest, type Rung } from "./self-test.js";
@@ -23,7 +23,7 @@ const given = new WeakMap<GPUDevice, Promise<Opened>>();
 
 async function prepare(context: GpuContext): Promise<Opened> {
   const decider = await Decider.create(context);
-  const selfTest = new SelfTest(context.description, (shape, scales, rung) => createHeadSink(context, decider, shape, scales, hidesSums(rung)));
+  const selfTest = new SelfTest(context, (shape, scales, rung) => createHeadSink(context, decider, shape, scales, hidesSums(rung)));
   return { context, decider, selfTest };
 }
 
@@ -58,8 +58,8 @@ export async function webgpuObstacle(gpu: GPU): Promise<string | null> {
 /** The same, and a GPU that is made of software is a reason too. */
 export async function webgpuDrawback(gpu: GPU): Promise<string | null> {
   try {
-    const { context } = await openShared(gpu);
-    return context.isSoftware ? `${context.description} is software: WebAssembly is faster` : null;
+    const software = await softwareAdapter(gpu); // asked first: a device takes longer to open
+    return software === null ? await webgpuObstacle(gpu) : `${software} is software: WebAssembly is faster`;
   } catch (error) {
     return (error as Error).message;
   }

@@ -11,17 +11,6 @@ fn mulhi(a: u32, b: u32) -> u32 {
   return aHigh * bHigh + (middle >> 16u) + (middle2 >> 16u);
 }
 
-/// The same for four numbers each.
-fn mulhi4(a: vec4u, b: vec4u) -> vec4u {
-  let aLow = a & vec4u(0xffffu);
-  let aHigh = a >> vec4u(16u);
-  let bLow = b & vec4u(0xffffu);
-  let bHigh = b >> vec4u(16u);
-  let middle = aHigh * bLow + ((aLow * bLow) >> vec4u(16u));
-  let middle2 = (middle & vec4u(0xffffu)) + aLow * bHigh;
-  return aHigh * bHigh + (middle >> vec4u(16u)) + (middle2 >> vec4u(16u));
-}
-
 /// The whole product of two u32.
 fn mulWide(a: u32, b: u32) -> vec2u {
   return vec2u(a * b, mulhi(a, b));

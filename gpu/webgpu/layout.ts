@@ -27,7 +27,8 @@ export function layOutHead({ dtype, hiddenSize, groupSize }: HeadShape): HeadLay
   const blocks = Math.ceil(hiddenSize / DOT_LANES);
   // No unit may lie in two groups.
   const unitBlocks = groups > 1 && (blocks / groups) % 4 !== 0 ? 1 : 4 / DTYPE_BYTES[dtype];
-  const units = Math.ceil(blocks / unitBlocks);
+  // One group: an even number of units, so that a step of two leaves no rest.
+  const units = groups > 1 ? blocks / unitBlocks : 2 * Math.ceil(blocks / unitBlocks / 2);
   const paddedSize = units * unitBlocks * DOT_LANES;
   return { unitBlocks, units, groups, paddedSize, rowBytes: paddedSize * DTYPE_BYTES[dtype] };
 }

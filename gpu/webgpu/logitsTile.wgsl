@@ -29,9 +29,9 @@ var<workgroup> flags: atomic<u32>;
 
 @compute @workgroup_size(WORKGROUP)
 fn logitsTile(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
-  let row = workgroup.z;
+  let row = workgroup.x;
   let stream = streamOf(sweep.firstRow + row);
-  let firstToken = workgroup.x * TILE + thread * 4u;
+  let firstToken = workgroup.y * TILE + thread * 4u;
   var z: array<vec2u, 4>;
   for (var i = 0u; i < 4u; i++) {
     z[i] = MASKED;
@@ -45,11 +45,13 @@ fn logitsTile(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation
     }
   }
   for (var sample = 0u; sample < sweep.samples; sample++) {
-    let gamma = quadGamma(stream, firstToken / 4u, stream.firstSample + sweep.firstSample + sample);
+    let number = stream.firstSample + sweep.firstSample + sample;
+    let high = noiseWords(stream, firstToken / 4u, number, 0u);
+    let low = noiseWords(stream, firstToken / 4u, number, 1u);
     var found = NO_BEST;
     for (var i = 0u; i < 4u; i++) {
       if (any(z[i] != MASKED)) {
-        found = withToken(found, orderedScore(z[i], gamma[i], stream.tau), firstToken + i);
+        found = withToken(found, orderedScore(z[i], gamma26(high[i], low[i]), stream.tau), firstToken + i);
       }
     }
     best[thread] = found;
@@ -60,7 +62,7 @@ fn logitsTile(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation
       }
     }
     if (thread == 0u) {
-      storeBest(((row * sweep.samples + sample) * sweep.tiles + workgroup.x) * 2u, best[0], atomicLoad(&flags));
+      storeBest(((row * sweep.samples + sample) * sweep.tiles + workgroup.y) * 2u, best[0], atomicLoad(&flags));
     }
     workgroupBarrier();
   }

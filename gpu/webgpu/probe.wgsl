@@ -32,17 +32,17 @@ fn probe(@builtin(global_invocation_id) id: vec3u) {
   var b = vec4u();
   switch questions.kind {
     case ASK_MULHI: {
-      a = mulhi4(first, second);
+      a = vec4u(mulhi(first.x, second.x), mulhi(first.y, second.y), mulhi(first.z, second.z), mulhi(first.w, second.w));
       b = vec4u(mulhi(first.x, second.x), mulWide(first.y, second.y), 0u);
     }
     case ASK_PHILOX: {
       a = philox4x32(first, second.xy);
     }
     case ASK_Q32: {
-      a = q32(first);
+      a = vec4u(q32(first.x), q32(first.y), q32(first.z), q32(first.w));
     }
     case ASK_GAMMA: {
-      a = gamma26(first, second);
+      a = vec4u(gamma26(first.x, second.x), gamma26(first.y, second.y), gamma26(first.z, second.z), gamma26(first.w, second.w));
     }
     case ASK_FIX: {
       a = vec4u(fix(q[0]), 0u, 0u);

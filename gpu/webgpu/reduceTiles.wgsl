@@ -22,12 +22,21 @@ fn reduceTiles(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocatio
   }
   var found = NO_BEST;
   var flag = 0u;
-  for (var tile = thread; tile < reduction.tiles; tile += WORKGROUP) {
-    let at = (draw * reduction.tiles + tile) * 2u;
-    let first = candidates[at];
-    let second = candidates[at + 1u];
-    found = argmaxCombine(found, Best(Scored(first.xy, first.z), Scored(second.xy, second.z)));
-    flag |= first.w;
+  for (var tile = thread; tile < reduction.tiles; tile += AHEAD * WORKGROUP) {
+    // All loads are asked for before the first is used.
+    var firsts: array<vec4u, AHEAD>;
+    var seconds: array<vec4u, AHEAD>;
+    for (var i = 0u; i < AHEAD; i++) {
+      let at = (draw * reduction.tiles + min(tile + i * WORKGROUP, reduction.tiles - 1u)) * 2u;
+      firsts[i] = candidates[at];
+      seconds[i] = candidates[at + 1u];
+    }
+    for (var i = 0u; i < AHEAD; i++) {
+      if (tile + i * WORKGROUP < reduction.tiles) {
+        found = argmaxCombine(found, Best(Scored(firsts[i].xy, firsts[i].z), Scored(seconds[i].xy, seconds[i].z)));
+        flag |= firsts[i].w;
+      }
+    }
   }
   best[thread] = found;
   flags[thread] = flag;

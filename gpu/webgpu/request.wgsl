@@ -21,10 +21,8 @@ fn streamOf(row: u32) -> Stream {
   );
 }
 
-/// gamma of four tokens, 4 quad to 4 quad + 3, in one draw.
-fn quadGamma(stream: Stream, quad: u32, sample: u32) -> vec4u {
-  let purpose = (sample << PURPOSE_BITS) | stream.purpose;
-  let high = philox4x32(vec4u(quad, stream.position, stream.sequence, purpose), stream.key);
-  let low = philox4x32(vec4u(quad, stream.position, stream.sequence, purpose + 1u), stream.key);
-  return gamma26(high, low);
+/// The high (word 0) or low (word 1) noise words of four tokens, 4 quad to 4 quad + 3, in one draw.
+fn noiseWords(stream: Stream, quad: u32, sample: u32, word: u32) -> vec4u {
+  let purpose = (sample << PURPOSE_BITS) | (stream.purpose + word);
+  return philox4x32(vec4u(quad, stream.position, stream.sequence, purpose), stream.key);
 }

@@ -22,6 +22,7 @@ export type CreateSink = (shape: HeadShape, scales: Float32Array | null, rung: R
 
 export class SelfTest {
   readonly #device: string;
+  readonly #isSoftware: boolean;
   readonly #createSink: CreateSink;
   /** By the kernels that a head needs, whatever its batches: see kernelsOf. */
   readonly #rungs = new Map<string, Promise<Rung>>();
@@ -30,9 +31,10 @@ export class SelfTest {
   readonly #found: Record<string, Rung> = {};
   #logits: Promise<string | null> | null = null;
 
-  /** @param device its name, for messages */
-  constructor(device: string, createSink: CreateSink) {
-    this.#device = device;
+  /** @param device its name, for messages, and whether it computes on the processor */
+  constructor({ description, isSoftware }: { readonly description: string; readonly isSoftware: boolean }, createSink: CreateSink) {
+    this.#device = description;
+    this.#isSoftware = isSoftware;
     this.#createSink = createSink;
   }
 
@@ -92,9 +94,9 @@ export class SelfTest {
     const key = `${rung}, ${kernelsOf(shape)}`;
     let tests = this.#tests.get(key);
     if (tests === undefined) this.#tests.set(key, (tests = new Map()));
-    return kept(tests, divisionFor(rows), async () => {
+    return kept(tests, divisionFor(rows, this.#isSoftware), async () => {
       for (const name of knownHeads(shape)) {
-        const wrong = await this.#ask(name, rung, rowsOfTest(rows));
+        const wrong = await this.#ask(name, rung, rowsOfTest(rows, this.#isSoftware));
         if (wrong !== null) return wrong;
       }
       return null;
@@ -147,10 +149,10 @@ function knownHeads(shape: HeadShape): KnownHead[] {
 }
 
 /** As many rows as need the same kernel: a full workgroup and a part of one if possible. */
-function rowsOfTest(rows: number): number {
-  const division = divisionFor(rows);
+function rowsOfTest(rows: number, isSoftware: boolean): number {
+  const division = divisionFor(rows, isSoftware);
   const more = batchRows(division) + 3;
-  return divisionFor(more) === division ? more : rows;
+  return divisionFor(more, isSoftware) === division ? more : rows;
 }
 
 /** Puts known rows to a device, so many a call, in turn. null, or the first wrong answer in words. */

@@ -33,8 +33,8 @@ export interface TileShape {
   readonly batchGroups: number;
   /** units whose loads are under way while as many are multiplied */
   readonly step: number;
-  /** units of hidden states in workgroup memory at a time, a multiple of step */
-  readonly chunk: number;
+  /** strips of weight rows that make a tile */
+  readonly strips: number;
   /** Hides every partial sum from the compiler: for devices that reorder what they may not. */
   readonly opaqueSums: boolean;
 }
@@ -64,7 +64,7 @@ export function sampleTileShader(dtype: Dtype, unitBlocks: number, shape: TileSh
     BATCH_A_THREAD: shape.batchAThread,
     BATCH_GROUPS: shape.batchGroups,
     STEP: shape.step,
-    CHUNK: shape.chunk,
+    STRIPS: shape.strips,
   };
   const parameters = constantsOf({ ...sizes, OPAQUE_SUMS: shape.opaqueSums });
   const text = [RULE, parameters, integers, philox4x32, gamma26, score, argmaxCombine, dotL32, ...decoderOf(dtype, unitBlocks), request, storeBest, sampleTile].join("\n");
@@ -82,9 +82,12 @@ export function logitsTileShader(): string {
 
 /** Threads of a workgroup of reduceTiles. */
 const REDUCE_WORKGROUP = 256;
+/** Tiles whose candidates a thread of reduceTiles reads at a time. */
+const REDUCE_AHEAD = 4;
 
 export function reduceTilesShader(): string {
-  return [constantsOf({ WORKGROUP: REDUCE_WORKGROUP }), integers, argmaxCombine, reduceTiles].join("\n");
+  const text = [constantsOf({ WORKGROUP: REDUCE_WORKGROUP, AHEAD: REDUCE_AHEAD }), integers, argmaxCombine, reduceTiles].join("\n");
+  return unrollLoops(text, { AHEAD: REDUCE_AHEAD });
 }
 
 /** `const NAME = value;` for numbers that are u32, and booleans; what is neither stays out. */

@@ -6,15 +6,21 @@ type Division = Omit<TileShape, "opaqueSums">;
 
 /** Hidden rows up to which a division serves; the last one takes larger batches block by block. */
 const DIVISIONS: readonly { readonly rows: number; readonly division: Division }[] = [
-  { rows: 1, division: { workgroup: 64, rowsAThread: 4, batchAThread: 1, batchGroups: 1, step: 2, chunk: 16 } },
-  { rows: 2, division: { workgroup: 64, rowsAThread: 4, batchAThread: 2, batchGroups: 1, step: 1, chunk: 8 } },
-  { rows: 4, division: { workgroup: 64, rowsAThread: 4, batchAThread: 4, batchGroups: 1, step: 1, chunk: 4 } },
-  { rows: 8, division: { workgroup: 128, rowsAThread: 4, batchAThread: 4, batchGroups: 2, step: 1, chunk: 4 } },
-  { rows: Infinity, division: { workgroup: 256, rowsAThread: 4, batchAThread: 8, batchGroups: 2, step: 1, chunk: 2 } },
+  { rows: 1, division: { workgroup: 128, rowsAThread: 2, batchAThread: 1, batchGroups: 1, step: 4, strips: 4 } },
+  { rows: 2, division: { workgroup: 128, rowsAThread: 2, batchAThread: 2, batchGroups: 1, step: 2, strips: 4 } },
+  { rows: 4, division: { workgroup: 64, rowsAThread: 4, batchAThread: 4, batchGroups: 1, step: 2, strips: 2 } },
+  { rows: Infinity, division: { workgroup: 128, rowsAThread: 4, batchAThread: 4, batchGroups: 1, step: 2, strips: 1 } },
 ];
 
-export function divisionFor(rows: number): Division {
-  return DIVISIONS.find((entry) => rows <= entry.rows)!.division;
+/** Where the processor plays the GPU, compiling costs more than computing: kernels are small, and there are two of them. */
+const SOFTWARE_DIVISIONS: typeof DIVISIONS = [
+  { rows: 1, division: { workgroup: 64, rowsAThread: 1, batchAThread: 1, batchGroups: 1, step: 1, strips: 1 } },
+  { rows: Infinity, division: { workgroup: 64, rowsAThread: 1, batchAThread: 4, batchGroups: 1, step: 1, strips: 1 } },
+];
+
+/** isSoftware: whether the adapter computes on the processor. */
+export function divisionFor(rows: number, isSoftware: boolean): Division {
+  return (isSoftware ? SOFTWARE_DIVISIONS : DIVISIONS).find((entry) => rows <= entry.rows)!.division;
 }
 
 /** Hidden rows of one workgroup. */
@@ -23,6 +29,11 @@ export function batchRows({ batchAThread, batchGroups }: Division): number {
 }
 
 /** Tokens of one tile. */
-export function tileTokens({ workgroup, rowsAThread, batchGroups }: Division): number {
-  return (workgroup / THREADS_A_ROW / batchGroups) * rowsAThread;
+export function tileTokens({ workgroup, rowsAThread, batchGroups, strips }: Division): number {
+  return (workgroup / THREADS_A_ROW / batchGroups) * rowsAThread * strips;
+}
+
+/** The division's step, or less where it does not divide the units of a group. */
+export function stepOf({ step }: Division, units: number): number {
+  return [step, 2].find((candidate) => candidate <= step && units % candidate === 0) ?? 1;
 }

@@ -10,6 +10,8 @@ interface Entry<Name extends string> {
   readonly name: Name;
   /** Whether "auto" may choose it. The reference never is: a thousand times slower must be asked for. */
   readonly auto: boolean;
+  /** false where logits that lie in memory are sampled faster by a later one: "auto" then passes it by for them. */
+  readonly autoForLogits?: false;
   /** null when it can run here, else the reason why not. */
   probe(): Promise<string | null>;
   /** null when it also is worth it: what "auto" asks where this differs from probe(). */
@@ -33,7 +35,7 @@ export type BackendEntry = Entry<BackendName>;
 export const BACKENDS: readonly BackendEntry[] = LIST;
 
 function webgpuEntry<const Name extends string>(name: Name): Entry<Name> {
-  return { name, auto: true, probe: webgpuObstacle, autoProbe: webgpuDrawback, create: createWebgpu, report: webgpuReport };
+  return { name, auto: true, autoForLogits: false, probe: webgpuObstacle, autoProbe: webgpuDrawback, create: createWebgpu, report: webgpuReport };
 }
 
 function wasmEntry<const Name extends string>(name: Name, variant: CoreVariant): Entry<Name> {
@@ -58,9 +60,11 @@ function referenceEntry<const Name extends string>(name: Name): Entry<Name> {
 
 /**
  * Creates the named backend, or for "auto" the first one that can run here and, once it is used, does not find itself wrong.
+ * @param use what it is for; a head's backend samples logits as well
  */
-export async function createBackend(name: BackendName | "auto"): Promise<Backend> {
-  const candidates = BACKENDS.filter((entry) => (name === "auto" ? entry.auto : entry.name === name));
+export async function createBackend(name: BackendName | "auto", use: "head" | "logits" = "head"): Promise<Backend> {
+  const isChosen = (entry: BackendEntry): boolean => entry.auto && (use === "head" || entry.autoForLogits !== false);
+  const candidates = BACKENDS.filter((entry) => (name === "auto" ? isChosen(entry) : entry.name === name));
   if (candidates.length === 0) {
     throw new RangeError(`"backend" expected ${["auto", ...BACKENDS.map((entry) => entry.name)].join(", ")}, got ${describe(name)}`);
   }
@@ -71,7 +75,8 @@ export async function createBackend(name: BackendName | "auto"): Promise<Backend
       if (reason === null) return entry.create();
       reasons.push(`${entry.name}: ${reason}`);
     }
-    throw new Error(`"backend" expected one that runs here, got none (${reasons.join("; ")}). ${HINT}`);
+    const hint = reasons.some((reason) => reason.startsWith("wasm")) ? `. ${HINT}` : "";
+    throw new Error(`"backend" expected one that runs here, got none (${reasons.join("; ")})${hint}`);
   };
   const first = await next();
   if (name !== "auto") return first;

@@ -75,8 +75,8 @@ async function demo(inputs: DemoInputs, version: string): Promise<void> {
   show(formatRow(["backend", "load ms", "sample ms", ...Array.from({ length: rows }, (_, row) => `row ${row}`)]));
   const hiddenStates = syntheticHiddenStates(rows, hiddenSize);
   const runs: Run[] = [];
-  for (const { name, probe } of BACKENDS) {
-    const reason = await probe();
+  for (const { name, probe, autoProbe } of BACKENDS) {
+    const reason = await (autoProbe ?? probe)();
     const run = reason === null ? await runOn(name, head, hiddenStates, seed) : { backend: name, reason, tokens: [], loadMilliseconds: 0, sampleMilliseconds: 0 };
     runs.push(run);
     show(formatRun(run));

@@ -5,7 +5,7 @@
 import type { HeadShape } from "./backend.js";
 import { RANGE_EXPONENT_LIMIT } from "./spec/constants.js";
 import { bitsFromF32 } from "./spec/float.js";
-import { roundHidden } from "./spec/logit.js";
+import { roundingOf } from "./spec/logit.js";
 
 export interface HiddenProblem {
   /** "not-finite": as given. "overflow": past the head's operand format. "range": sums of the row could leave f32. */
@@ -41,26 +41,34 @@ export function prepareHiddenStates(given: Float32Array, shape: Pick<HeadShape, 
 
 function prepareRow(
   given: Float32Array,
-  shape: Pick<HeadShape, "dtype" | "hiddenSize">,
+  { dtype, hiddenSize }: Pick<HeadShape, "dtype" | "hiddenSize">,
   largestMagnitude: number,
   target: Float32Array,
 ): HiddenProblem | null {
+  // By their bits: finite numbers are those below INFINITY, and magnitudes compare as integers.
+  const bits = new Int32Array(given.buffer, given.byteOffset, given.length);
+  const rounded = new Int32Array(target.buffer, target.byteOffset, target.length);
+  const round = roundingOf(dtype);
   let largest = 0;
   let largestColumn = 0;
-  for (let column = 0; column < given.length; column++) {
-    const value = given[column]!;
-    if (!Number.isFinite(value)) return { reason: "not-finite", column, value };
-    const rounded = roundHidden(shape.dtype, value);
-    if (!Number.isFinite(rounded)) return { reason: "overflow", column, value };
-    target[column] = rounded;
-    if (Math.abs(rounded) > largest) {
-      largest = Math.abs(rounded);
+  for (let column = 0; column < bits.length; column++) {
+    const value = bits[column]!;
+    if ((value & MAGNITUDE) >= INFINITY) return { reason: "not-finite", column, value: given[column]! };
+    const result = round(value);
+    const magnitude = result & MAGNITUDE;
+    if (magnitude >= INFINITY) return { reason: "overflow", column, value: given[column]! };
+    rounded[column] = result;
+    if (magnitude > largest) {
+      largest = magnitude;
       largestColumn = column;
     }
   }
-  if (isInRange(largestMagnitude, largest, shape.hiddenSize)) return null;
+  if (largest >>> 23 <= hiddenExponentLimit(largestMagnitude, hiddenSize)) return null;
   return { reason: "range", column: largestColumn, value: given[largestColumn]! };
 }
+
+const MAGNITUDE = 0x7fffffff;
+const INFINITY = 0x7f800000;
 
 /**
  * max|w| * max|x| * D < 2^127, decided by exponents alone, so that every implementation refuses the same rows.

@@ -75,7 +75,8 @@ describe.skipIf(unavailable("shared", existsSync(modelPath) ? null : "no models/
         const together = await tell(name, dtype, sequences, 32);
         expect(new Set(together.map(({ tokens }) => tokens.join())).size).toBe(sequences.length);
         for (const [index, sequence] of sequences.entries()) {
-          if (name !== "reference") expect(await tell(name, dtype, [sequence], 32)).toEqual([together[index]]);
+          // Alone, too: all stories where that is quick, else the first.
+          if (name !== "reference" && (name !== "webgpu" || index === 0)) expect(await tell(name, dtype, [sequence], 32)).toEqual([together[index]]);
           expect(await tellByOracle(dtype, sequence)).toEqual([together[index]]);
         }
       });

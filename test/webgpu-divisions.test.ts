@@ -37,8 +37,8 @@ function problem(dtype: (typeof DTYPES)[number], rows: number, hiddenSize: numbe
 describe("the kernels of GPUs", async () => {
   describe.skipIf(unavailable("webgpu", await webgpu.probe()))("webgpu", () => {
     it.each([
-      ...[1, 2, 3, 4, 5, 9].map((rows) => problem("bf16", rows, 200, 200)),
-      ...[1, 5].flatMap((rows) => [problem("f16", rows, 321, 321), problem("f32", rows, 97, 97), problem("int8", rows, 160, 32), problem("int8", rows, 512, 256)]),
+      ...[1, 2, 3, 9].map((rows) => problem("bf16", rows, 200, 200)),
+      ...[problem("f16", 1, 321, 321), problem("f32", 5, 97, 97), problem("int8", 1, 160, 32), problem("int8", 5, 512, 256)],
     ])("$name", { timeout: 120_000 }, async (given) => {
       const expected = await runProblem(given, "reference");
       const got = await runProblem(given, "webgpu" as BackendName);

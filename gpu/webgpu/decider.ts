@@ -91,6 +91,7 @@ export class Decider {
   readonly #input: GrowingBuffer;
   readonly #candidates: GrowingBuffer;
   readonly #decisions: GrowingBuffer;
+  #bound: { readonly places: readonly unknown[]; readonly groups: readonly [GPUBindGroup, GPUBindGroup] } | null = null;
 
   private constructor(context: GpuContext) {
     const { device } = context;
@@ -158,6 +159,7 @@ export class Decider {
       });
     } catch (error) {
       // A buffer that the device had no room for would stay in place of a good one.
+      this.#bound = null;
       for (const memory of [this.#input, this.#candidates, this.#decisions, this.#tokenWriter]) memory.destroy();
       if (source.kind === "device") source.clear();
       throw error;
@@ -172,11 +174,7 @@ export class Decider {
     const most = Math.max(...sweeps.map(({ rows, samples }) => rows * samples));
     const candidates = { buffer: this.#candidates.reserve(most * plan.tiles * DECISION_BYTES) };
     const decisions = { buffer: this.#decisions.reserve(part.rows * part.samples * DECISION_BYTES) };
-    const bind = (layout: GPUBindGroupLayout, ...resources: GPUBufferBinding[]) =>
-      device.createBindGroup({ layout, entries: resources.map((resource, binding) => ({ binding, resource })) });
-    const uniform = { buffer: this.#input.buffer, size: 32 };
-    const sweepGroup = bind(this.sweepLayout, uniform, prepared?.values ?? input.values, input.request, candidates);
-    const reduceGroup = bind(this.#reduceLayout, uniform, candidates, decisions);
+    const [sweepGroup, reduceGroup] = this.#bind(prepared?.values ?? input.values, input.request, candidates, decisions);
     const pass = encoder.beginComputePass();
     sweeps.forEach(({ rows, samples }, index) => {
       pass.setPipeline(plan.pipeline);
@@ -192,6 +190,18 @@ export class Decider {
     });
     pass.end();
     return prepared === null ? input.reports : { buffer: prepared.reports };
+  }
+
+  /** The groups of a call; those of the last one where the same places are bound, as in a decode loop. */
+  #bind(values: GPUBufferBinding, request: GPUBufferBinding, candidates: GPUBufferBinding, decisions: GPUBufferBinding): readonly [GPUBindGroup, GPUBindGroup] {
+    const places = [values, request, candidates, decisions].flatMap(({ buffer, offset, size }) => [buffer, offset, size]);
+    if (this.#bound?.places.every((place, index) => place === places[index])) return this.#bound.groups;
+    const uniform = { buffer: this.#input.buffer, size: 32 };
+    const bind = (layout: GPUBindGroupLayout, ...resources: GPUBufferBinding[]) =>
+      this.#context.device.createBindGroup({ layout, entries: resources.map((resource, binding) => ({ binding, resource })) });
+    const groups = [bind(this.sweepLayout, uniform, values, request, candidates), bind(this.#reduceLayout, uniform, candidates, decisions)] as const;
+    this.#bound = { places, groups };
+    return groups;
   }
 
   /** Cuts a call so that the rows and the decisions of a part fit their buffers. */

@@ -16,10 +16,9 @@ export function contextOf(device: GPUDevice, info: GPUAdapterInfo | undefined = 
   return new GpuContext(device, nameOf(info), info.isFallbackAdapter);
 }
 
-/** The name of the adapter where it computes on the processor, else null. */
-export async function softwareAdapter(gpu: GPU): Promise<string | null> {
-  const { info } = await requestAdapter(gpu);
-  return info.isFallbackAdapter ? nameOf(info) : null;
+/** Whether the adapter computes on the processor. */
+export async function isSoftware(gpu: GPU): Promise<boolean> {
+  return (await requestAdapter(gpu)).info.isFallbackAdapter;
 }
 
 async function requestAdapter(gpu: GPU): Promise<GPUAdapter> {

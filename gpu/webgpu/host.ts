@@ -2,7 +2,7 @@
 import type { Backend, Candidates, DeviceReport, HeadSink, LogitsBatch } from "../../src/backend.js";
 import type { GpuContext } from "./context.js";
 import { Decider, partBytes, type SweepPlan } from "./decider.js";
-import { contextOf, openContext, softwareAdapter } from "./device.js";
+import { contextOf, isSoftware, openContext } from "./device.js";
 import { COPY_DST, STORAGE, UNIFORM } from "./flags.js";
 import { copyHead, createHeadSink } from "./head.js";
 import { SelfTest, type Rung } from "./self-test.js";
@@ -58,8 +58,8 @@ export async function webgpuObstacle(gpu: GPU): Promise<string | null> {
 /** The same, and a GPU that is made of software is a reason too. */
 export async function webgpuDrawback(gpu: GPU): Promise<string | null> {
   try {
-    const software = await softwareAdapter(gpu); // asked first: a device takes longer to open
-    return software === null ? await webgpuObstacle(gpu) : `${software} is software: WebAssembly is faster`;
+    // Asked first: a device takes longer to open.
+    return (await isSoftware(gpu)) ? "the adapter is software: WebAssembly is faster" : await webgpuObstacle(gpu);
   } catch (error) {
     return (error as Error).message;
   }

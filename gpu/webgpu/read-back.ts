@@ -17,14 +17,18 @@ export class ReadBack {
   }
 
   /**
-   * The words that `submit` has copied into the buffer it is given: a copy of its first bytes.
+   * The words that `submit` has copied, before it awaits anything, into the buffer it is given: a copy of its first bytes.
    * @throws what submit throws; GpuError when the device is lost
    */
   async read(bytes: number, submit: (buffer: GPUBuffer) => Promise<void>): Promise<Uint32Array> {
     const buffer = await this.#take(bytes);
     try {
-      await submit(buffer);
-      await this.#context.settle(buffer.mapAsync(MAP_MODE_READ, 0, bytes));
+      const submitted = submit(buffer);
+      // Asked for at once: to wait for the outcome first would cost turns of the event loop.
+      const mapped = buffer.mapAsync(MAP_MODE_READ, 0, bytes);
+      mapped.catch(() => {}); // where the submission failed, that is what the caller hears
+      await submitted;
+      await this.#context.settle(mapped);
       const words = new Uint32Array(buffer.getMappedRange(0, bytes)).slice();
       buffer.unmap();
       this.#keep(buffer);

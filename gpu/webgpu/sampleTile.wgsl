@@ -11,6 +11,7 @@ const TILE = STRIPS * STRIP; // tokens
 const BATCH = BATCH_A_THREAD * BATCH_GROUPS; // hidden rows
 const OUTPUTS = ROWS_A_THREAD * BATCH_A_THREAD; // logits that eight threads work on together
 const ROUNDS = (OUTPUTS + 3u) / 4u; // of exchanges, four logits each
+const CHUNK = 0x40000000u; // units: more than a row has
 const DRAW_THREADS = min(TILE, WORKGROUP / BATCH); // threads that search one draw's tile
 
 /// A part of the vocabulary that lies in one buffer.
@@ -103,31 +104,35 @@ fn computeLogits(firstRow: u32, strip: u32, batchBase: u32, thread: u32) {
         packed[step * ROWS_A_THREAD + r] = weights[weightAt[r] + (firstUnit + step) * THREADS_A_ROW];
       }
     }
-    for (var unit = firstUnit; unit < endUnit; unit += STEP) {
-      // What the next step needs is asked for before this step's work; the last step asks again for what it has.
-      let nextUnit = select(unit, unit + STEP, unit + STEP < endUnit);
-      var next: array<Packed, STEP * ROWS_A_THREAD>;
-      for (var step = 0u; step < STEP; step++) {
-        for (var r = 0u; r < ROWS_A_THREAD; r++) {
-          next[step * ROWS_A_THREAD + r] = weights[weightAt[r] + (nextUnit + step) * THREADS_A_ROW];
-        }
-      }
-      for (var step = 0u; step < STEP; step++) {
-        for (var block = 0u; block < UNIT_BLOCKS; block++) {
-          let column = ((unit + step) * UNIT_BLOCKS + block) * THREADS_A_ROW + part;
-          var row: array<vec4f, ROWS_A_THREAD>;
+    // One turn of this loop: inside it, a driver schedules the loads of the next better (docs/performance.md).
+    for (var chunk = firstUnit; chunk < endUnit; chunk += CHUNK) {
+      let endChunk = min(chunk + CHUNK, endUnit);
+      for (var unit = chunk; unit < endChunk; unit += STEP) {
+        // What the next step needs is asked for before this step's work; the last step asks again for what it has.
+        let nextUnit = select(unit, unit + STEP, unit + STEP < endUnit);
+        var next: array<Packed, STEP * ROWS_A_THREAD>;
+        for (var step = 0u; step < STEP; step++) {
           for (var r = 0u; r < ROWS_A_THREAD; r++) {
-            row[r] = unpackWeights(packed[step * ROWS_A_THREAD + r], block);
+            next[step * ROWS_A_THREAD + r] = weights[weightAt[r] + (nextUnit + step) * THREADS_A_ROW];
           }
-          for (var b = 0u; b < BATCH_A_THREAD; b++) {
-            let values = hidden[hiddenAt[b] + column];
+        }
+        for (var step = 0u; step < STEP; step++) {
+          for (var block = 0u; block < UNIT_BLOCKS; block++) {
+            let column = ((unit + step) * UNIT_BLOCKS + block) * THREADS_A_ROW + part;
+            var row: array<vec4f, ROWS_A_THREAD>;
             for (var r = 0u; r < ROWS_A_THREAD; r++) {
-              sums[b * ROWS_A_THREAD + r] = multiplyAdd(row[r], values, sums[b * ROWS_A_THREAD + r]);
+              row[r] = unpackWeights(packed[step * ROWS_A_THREAD + r], block);
+            }
+            for (var b = 0u; b < BATCH_A_THREAD; b++) {
+              let values = hidden[hiddenAt[b] + column];
+              for (var r = 0u; r < ROWS_A_THREAD; r++) {
+                sums[b * ROWS_A_THREAD + r] = multiplyAdd(row[r], values, sums[b * ROWS_A_THREAD + r]);
+              }
             }
           }
         }
+        packed = next;
       }
-      packed = next;
     }
     // Eight threads hold eight parts of OUTPUTS sums. They exchange four sums a round; the first four threads finish one each.
     for (var round = 0u; round < ROUNDS; round++) {

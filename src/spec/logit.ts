@@ -50,17 +50,17 @@ export function decodeWeight(dtype: Dtype, stored: number): number {
 
 /** Rounds a hidden state, once, to the operand format of the head: bf16 for bf16 and int8, f16 for f16, f32 for f32. */
 export function roundHidden(dtype: Dtype, value: number): number {
-  const bits = bitsFromF32(value);
-  switch (dtype) {
-    case "bf16":
-    case "int8":
-      return f32FromBits(canonBf16(bf16ToF32Bits(f32BitsToBf16(bits))));
-    case "f16":
-      return f32FromBits(f16ToF32Bits(f32BitsToF16(bits)));
-    case "f32":
-      return f32FromBits(canonF32(bits));
-  }
+  return f32FromBits(roundingOf(dtype)(bitsFromF32(value)));
 }
+
+/** roundHidden on f32 bits. */
+export function roundingOf(dtype: Dtype): (bits: number) => number {
+  return ROUNDINGS[dtype];
+}
+
+const roundToBf16 = (bits: number): number => canonBf16(bf16ToF32Bits(f32BitsToBf16(bits)));
+const roundToF16 = (bits: number): number => f16ToF32Bits(f32BitsToF16(bits));
+const ROUNDINGS = { bf16: roundToBf16, int8: roundToBf16, f16: roundToF16, f32: canonF32 } as const;
 
 /** The L32 dot product of two equally long vectors of f32 values. */
 export function dotL32(weights: Float32Array, hidden: Float32Array): number {

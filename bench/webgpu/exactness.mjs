@@ -1,0 +1,167 @@
+/**
+ * Whether the WebGPU backend decides as the others do, on whatever adapter is here:
+ *   node bench/webgpu/exactness.mjs [--problems 10000] [--processes 16] [--vocab 151936] [--hidden 4096] [--rows 64] [--stories FOLDER]
+ * problems: the seeded ones of the tests, against the oracle, shared out over processes. head: one bf16 head of full size, its
+ * vocabulary in ranges over processes that run WebAssembly. stories: stories260K.bin and tok512.bin in FOLDER, against the oracle.
+ * Every token, 64-bit score and runner-up is compared. Exit code 1 when one differs.
+ */
+import { fork } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { bundle, fillWeights, modules, openDevice, weightBits } from "./gpu.mjs";
+
+const { values: options } = parseArgs({
+  options: {
+    problems: { type: "string", default: "10000" },
+    processes: { type: "string", default: "16" },
+    vocab: { type: "string", default: "151936" },
+    hidden: { type: "string", default: "4096" },
+    rows: { type: "string", default: "64" },
+    stories: { type: "string" },
+    part: { type: "string" },
+    modules: { type: "string" },
+    core: { type: "string" },
+    index: { type: "string" },
+  },
+});
+const [problems, processes, vocabSize, hiddenSize, rows] = ["problems", "processes", "vocab", "hidden", "rows"].map((name) => Number(options[name]));
+
+const MODULES = `
+  import { useGpuPlatform } from "./src/gpu-platform.ts";
+  import { nodeGpu } from "./src/platform/node-gpu.ts";
+  useGpuPlatform(nodeGpu);
+  export { createSampler } from "./src/sampler.ts";
+  export { makeProblem } from "./test/problems.ts";
+  export { runProblem, difference, detailLine } from "./test/compare.ts";
+  export { WasmCore } from "./src/backends/wasm-core.ts";
+  export { emptyCandidates, mergeCandidates } from "./src/shard/merge.ts";
+  export { encodeRequest, decodeRequest } from "./src/spec/request.ts";
+  export { prepareHiddenStates } from "./src/hidden.ts";
+  export { f32BitsToBf16, bitsFromF32 } from "./src/spec/float.ts";
+  export { readCheckpoint } from "./examples/stories/checkpoint.ts";
+  export { roundHead } from "./examples/stories/head.ts";
+  export { tellStories } from "./examples/stories/story.ts";
+`;
+const bundled = options.modules ?? (await bundle("exactness", MODULES));
+const library = await modules("exactness", MODULES, bundled);
+
+if (options.part === undefined) await main();
+else await part(options.part, Number(options.index));
+
+async function main() {
+  const core = options.core ?? `${await (await import("../../scripts/build-wasm.mjs")).buildWasm()}/core.wasm`;
+  let wrong = 0;
+  if (options.stories !== undefined) wrong += await compareStories(options.stories);
+  if (rows > 0) wrong += await compareHead(core);
+  if (problems > 0) wrong += await compareProblems(core);
+  process.exitCode = wrong === 0 ? 0 : 1;
+}
+
+/** Runs this file once for each index and gathers what it sends. */
+function everyPart(name, core) {
+  const passed = Object.entries({ ...options, modules: bundled, core, part: name }).flatMap(([key, value]) => (value === undefined ? [] : [`--${key}`, value]));
+  return Promise.all(
+    Array.from({ length: processes }, (_, index) => {
+      const child = fork(fileURLToPath(import.meta.url), [...passed, "--index", String(index)], { serialization: "advanced" });
+      return new Promise((resolve, reject) => {
+        child.on("message", resolve);
+        child.on("exit", (code) => reject(new Error(`"${name}" expected an answer from process ${index}, got its end with code ${code}`)));
+      });
+    }),
+  );
+}
+
+async function part(name, index) {
+  const answer = name === "problems" ? await problemsOf(index) : await rangeOf(index);
+  process.send(answer, () => process.exit());
+}
+
+async function compareProblems(core) {
+  const parts = await everyPart("problems", core);
+  const differences = parts.flatMap(({ differences }) => differences);
+  const digest = createHash("sha256");
+  const lines = parts.flatMap(({ lines }) => lines).sort(([a], [b]) => a - b);
+  for (const [, text] of lines) digest.update(text);
+  console.log(`${lines.length} problems on webgpu: ${differences.length} differences, digest of the oracle's decisions ${digest.digest("hex")}`);
+  for (const difference of differences.slice(0, 10)) console.log(difference);
+  return differences.length;
+}
+
+async function problemsOf(index) {
+  const differences = [];
+  const lines = [];
+  for (let number = index; number < problems; number += processes) {
+    const problem = library.makeProblem(number);
+    const expected = await library.runProblem(problem, "reference");
+    lines.push([number, expected.map((detail) => `${library.detailLine(detail)}\n`).join("")]);
+    const found = library.difference(`webgpu, ${problem.name}`, expected, await library.runProblem(problem, "webgpu"));
+    if (found !== null) differences.push(found);
+  }
+  return { differences, lines };
+}
+
+function headInputs() {
+  const shape = { dtype: "bf16", vocabSize, hiddenSize, groupSize: 0 };
+  const given = Float32Array.from({ length: rows * hiddenSize }, (_, i) => ((Math.imul(i + 1, 0x9e3779b1) >>> 9) / 2 ** 23 - 0.5) * 4);
+  const requests = Array.from({ length: rows }, (_, row) => ({ seed: 0x0123456789abcdefn, sequence: row, position: 3, tau: 1 << 24 }));
+  return { shape, given, hiddenStates: library.prepareHiddenStates(given, shape, 0.125).values, request: library.encodeRequest(requests, 2) };
+}
+
+async function compareHead(core) {
+  const { given } = headInputs();
+  const { device, name } = await openDevice();
+  const buffer = await fillWeights(device, vocabSize * hiddenSize * 2);
+  const sampler = await library.createSampler({ weights: { buffer, dtype: "bf16", shape: [vocabSize, hiddenSize] }, backend: "webgpu", device });
+  const { details } = await sampler.sample({ hiddenStates: given, seed: 0x0123456789abcdefn, sequence: Array.from({ length: rows }, (_, row) => row), position: 3, numSamples: 2, details: true });
+  const started = performance.now();
+  const parts = await everyPart("head", core);
+  const expected = parts.reduce(library.mergeCandidates);
+  const wrong = details.filter(({ token, scoreBits, runnerUp }, draw) => token !== expected.token[draw] || scoreBits !== expected.score[draw] || runnerUp !== expected.runnerUp[draw]);
+  const tokens = new Set(expected.token).size;
+  console.log(`${vocabSize} x ${hiddenSize} bf16, ${rows} rows, 2 draws each, webgpu (${name}) against wasm in ${processes} processes (${((performance.now() - started) / 1000).toFixed(1)} s): ${wrong.length} of ${details.length} decisions differ, ${tokens} different tokens`);
+  sampler.dispose();
+  return wrong.length;
+}
+
+/** The decisions of WebAssembly on one range of the vocabulary. */
+async function rangeOf(index) {
+  const { hiddenStates, request } = headInputs();
+  const size = Math.ceil(vocabSize / processes / 64) * 64;
+  const firstToken = index * size;
+  const count = Math.min(size, vocabSize - firstToken);
+  const out = library.emptyCandidates(rows * 2);
+  if (count <= 0) return out;
+  const module = await WebAssembly.compile(readFileSync(options.core));
+  const core = await library.WasmCore.create(module, { dtype: "bf16", firstToken, vocabSize: count, hiddenSize, groups: 0 });
+  const weights = new Uint16Array(core.weights.buffer, core.weights.byteOffset, core.weights.byteLength / 2);
+  const padded = weights.length / count;
+  for (let row = 0; row < count; row++) {
+    for (let column = 0; column < hiddenSize; column++) weights[row * padded + column] = weightBits((firstToken + row) * hiddenSize + column);
+  }
+  core.finishWeights?.();
+  core.sampleHead(hiddenStates, library.decodeRequest(request), out);
+  return out;
+}
+
+async function compareStories(folder) {
+  const checkpoint = await library.readCheckpoint(`${folder}/stories260K.bin`);
+  let wrong = 0;
+  for (const dtype of ["f32", "bf16", "f16"]) {
+    const tell = async (backend, sequences) => {
+      const head = library.roundHead(checkpoint.head, dtype, [checkpoint.shape.vocabSize, checkpoint.shape.dim]);
+      const sampler = await library.createSampler({ weights: head, backend });
+      const stories = await library.tellStories({ checkpoint, sampler, seed: 1n, sequences, prompt: [], temperature: 1, steps: 128 });
+      sampler.dispose();
+      return stories.map(({ tokens }) => [...tokens].join());
+    };
+    const expected = await tell("reference", [0, 1, 2, 3]);
+    const together = await tell("webgpu", [0, 1, 2, 3]);
+    const alone = (await Promise.all([0, 1, 2, 3].map((sequence) => tell("webgpu", [sequence])))).flat();
+    const differing = expected.filter((story, i) => story !== together[i] || story !== alone[i]).length;
+    console.log(`stories260K, ${dtype}: ${differing} of ${expected.length} stories of 128 steps differ, in a batch and alone`);
+    wrong += differing;
+  }
+  return wrong;
+}

@@ -14,12 +14,18 @@ export let logitTile: usize = 0;
 export let zTile: usize = 0;
 /** Partial sums of a block. */
 export let partial: usize = 0;
-/** Two decoded weight rows. */
+/** Two decoded weight rows, or four rounded ones. */
 export let panel: usize = 0;
 /** f32: one hidden state, or a piece of given logits. */
 export let staged: usize = 0;
 /** The packed hidden states. */
 export let hidden: usize = 0;
+/** The hidden states as of rows alone, bf16 for a bf16 head: for logits that a bound leaves open. As the next two, bf16 and f16 only. */
+export let hiddenAlone: usize = 0;
+/** i16: the rounded hidden states, see roundHidden.ts. */
+export let hiddenRounded: usize = 0;
+/** f32 [2][64]: unit and slack of each hidden row. */
+export let boundTable: usize = 0;
 /** [vocabSize] rows, padded with zeros to whole blocks of 32 columns. 32 bytes after it may be read. */
 export let weights: usize = 0;
 /** f32 [vocabSize][groups] */
@@ -35,6 +41,9 @@ export function setAreas(
   panelAt: usize,
   stagedAt: usize,
   hiddenAt: usize,
+  hiddenAloneAt: usize,
+  hiddenRoundedAt: usize,
+  boundTableAt: usize,
   weightsAt: usize,
   scalesAt: usize,
 ): void {
@@ -47,6 +56,9 @@ export function setAreas(
   panel = panelAt;
   staged = stagedAt;
   hidden = hiddenAt;
+  hiddenAlone = hiddenAloneAt;
+  hiddenRounded = hiddenRoundedAt;
+  boundTable = boundTableAt;
   weights = weightsAt;
   scales = scalesAt;
 }

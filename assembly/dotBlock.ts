@@ -7,7 +7,7 @@ import { accumulate, fourSums, isFused, pairs } from "./dotL32";
 
 // Numbers of rows as types, told by the size of a class: each makes a loop of its own, without a branch in it.
 @unmanaged
-class Rows2 {
+export class Rows2 {
   bytes: u16;
 }
 @unmanaged
@@ -16,7 +16,7 @@ class Rows3 {
   last: u8;
 }
 @unmanaged
-class Rows4 {
+export class Rows4 {
   bytes: u32;
 }
 @unmanaged
@@ -42,15 +42,14 @@ export function mostBlockRows<T>(): u32 {
 
 /**
  * The most hidden rows for which weights are decoded at each use; for more they are decoded once, into a panel. Measured
- * (docs/performance.md): the one shift of a bf16 costs least beside fused multiply-adds, which leave ports free for it.
+ * (docs/performance.md). bf16 and f16 come here only where bounds did not pay: the panel's code is then shared by all.
  */
 // @ts-ignore: decorator
 @inline
 export function directRows<T>(): u32 {
   if (isFloat<T>()) return u32.MAX_VALUE;
-  if (sizeof<T>() == 1) return ASC_FEATURE_RELAXED_SIMD ? 4 : 3;
-  if (isSigned<T>()) return 3;
-  return ASC_FEATURE_RELAXED_SIMD ? u32.MAX_VALUE : 4;
+  if (sizeof<T>() == 2) return 0;
+  return ASC_FEATURE_RELAXED_SIMD ? 4 : 3;
 }
 
 /** Vectors of a weight row in one pass over it with `count` hidden rows. */

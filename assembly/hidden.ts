@@ -2,8 +2,12 @@
  * The hidden states of a pass, laid out for the order in which the dot products read them. Rows go in blocks of nearly
  * equal size; a block of `count` rows takes count * blocks * 128 bytes.
  */
+import { hiddenAlone } from "./areas";
+import { isBounded } from "./boundTile";
 import { decodeRow, evens, F16_SCALE_BITS, odds } from "./decode";
 import { mostBlockRows, passVectors } from "./dotBlock";
+import { roundHidden } from "./roundHidden";
+import { weightUnit } from "./roundWeights";
 
 /**
  * How many of the first hidden rows are multiplied alone: the first one always, because its product streams weights in as
@@ -24,9 +28,17 @@ export function blockRows<T>(row: u32, rows: u32): u32 {
   return (rest + count - 1) / count;
 }
 
-/** Takes hidden state `row` of `rows`, staged as f32 [blocks * 32], to its place among blocks of rows, or to that of a row alone. */
+/**
+ * Takes hidden state `row` of `rows`, staged as f32 [blocks * 32], to its place among blocks of rows, or to that of a row
+ * alone. Where bounds come first it is needed rounded as well, and as of a row alone.
+ */
 export function packHidden<T>(staged: usize, hidden: usize, row: u32, rows: u32, blocks: u32): void {
+  if (isBounded<T>(rows)) roundHidden(staged, row, blocks, weightUnit<T>());
   if (sizeof<T>() == 2 && isSigned<T>()) scale(staged, blocks, reinterpret<f32>(F16_SCALE_BITS));
+  if (isBounded<T>(rows)) {
+    if (isSigned<T>()) decodeRow<f32>(staged, blocks, hiddenAlone + ((row * blocks) << 7));
+    else packNarrow(staged, blocks, hiddenAlone + ((row * blocks) << 6));
+  }
   if (row < singleRows(rows)) {
     packRow<T>(staged, hidden + ((row * blocks) << 7), blocks);
     return;
@@ -62,10 +74,12 @@ export function isNarrow<T>(blocks: u32): bool {
 }
 
 function packRow<T>(staged: usize, hidden: usize, blocks: u32): void {
-  if (!isNarrow<T>(blocks)) {
-    decodeRow<f32>(staged, blocks, hidden);
-    return;
-  }
+  if (isNarrow<T>(blocks)) packNarrow(staged, blocks, hidden);
+  else decodeRow<f32>(staged, blocks, hidden);
+}
+
+/** Takes f32 values that are bf16 to bf16. */
+function packNarrow(staged: usize, blocks: u32, hidden: usize): void {
   for (const end = staged + (usize(blocks) << 7); staged < end; staged += 32) {
     v128.store(hidden, v128.shuffle<i16>(v128.load(staged), v128.load(staged, 16), 1, 3, 5, 7, 9, 11, 13, 15));
     hidden += 16;

@@ -1,10 +1,11 @@
 /** The exports of the core: what src/backends/wasm-core.ts calls, and the twins for known answers. */
-import { drawAt, drawTable, hidden, rowAt, staged, words } from "./areas";
+import { drawAt, drawTable, hidden, rowAt, staged } from "./areas";
 import { resetDraw, Draw } from "./argmaxCombine";
 import { Bf16, F16, Int8 } from "./decode";
+import { blocks } from "./head";
 import { packHidden } from "./hidden";
 import { Row } from "./row";
-import { blocks, sampleHead } from "./sampleHead";
+import { sampleHead } from "./sampleHead";
 import { sampleTile, TILE } from "./sampleTile";
 import { setScreen } from "./screen";
 
@@ -12,7 +13,8 @@ export { setAreas } from "./areas";
 export { fix } from "./fix";
 export { gamma26 } from "./gamma26";
 export { philox4x32 } from "./philox4x32";
-export { setHead } from "./sampleHead";
+export { setHead } from "./head";
+export { measureWeights } from "./roundWeights";
 
 /** The first byte that the module does not use for itself, and the sizes of the host's table entries. */
 export function heapBase(): usize {
@@ -88,7 +90,7 @@ export function sampleLogits(count: u32, samples: u32, first: u32): void {
       return;
     }
   }
-  for (let tile: u32 = 0; tile < count; tile += TILE) sampleTile(row, drawTable, samples, staged + tile * 4, 0, first + tile, words);
+  for (let tile: u32 = 0; tile < count; tile += TILE) sampleTile(0, drawTable, samples, staged + tile * 4, 0, first + tile, 0);
 }
 
 export function isInvalid(row: u32): bool {

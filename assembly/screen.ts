@@ -1,5 +1,5 @@
 /**
- * The exact skip: which of 16 tokens can still change a draw, told from logits and high words alone.
+ * The exact skip: which of 16 tokens can still change a draw, told from logits, or upper bounds of them, and high words.
  *
  * Let k = min(high ^ 2^31, 2^31 - 1). For high >= 2^31, u = 1 - w/2 with w >= k 2^-31, so -ln u >= k 2^-32 and
  * g <= ln 2 (32 - log2 k); for the other half of the words g < 0.37, below that bound at k = 2^31 - 1. The bits of f32(k),
@@ -26,7 +26,7 @@ export function setScreen(row: Row): void {
   row.slope = f32(temperature * SLOPE);
 }
 
-/** Bit t is set when token t of the 16 logits at `logits`, with the high words at `words`, must be scored. */
+/** Bit t is set when token t of the 16 logits (or bounds) at `logits`, with the high words at `words`, must be scored. */
 // @ts-ignore: decorator
 @inline
 export function screen(logits: usize, words: usize, row: Row, draw: Draw): i32 {

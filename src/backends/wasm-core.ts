@@ -33,9 +33,10 @@ interface CoreExports extends Record<string, unknown> {
   heapBase(): number;
   rowBytes(): number;
   drawBytes(): number;
-  /** words, rows, draws, logitTile, zTile, partial, panel, staged, hidden, weights, scales: see assembly/areas.ts */
+  /** In the order of layOut: see assembly/areas.ts. */
   setAreas(...addresses: number[]): void;
   setHead(vocabSize: number, blocks: number, groupBlocks: number, firstToken: number): void;
+  measureWeights(): void;
   setRow(row: number, key0: number, key1: number, sequence: number, position: number, tau: number, firstSample: number, purpose: number): void;
   resetDraws(count: number): void;
   packBf16(row: number, rows: number): void;
@@ -80,6 +81,7 @@ export function paddedRowBytes(dtype: Dtype, hiddenSize: number): number {
 /** Where everything lies. Only the last two areas depend on the vocabulary. */
 export function layOut(head: Omit<CoreHead, "firstToken"> | null) {
   const paddedSize = head === null ? 0 : Math.ceil(head.hiddenSize / DOT_LANES) * DOT_LANES;
+  const hasBounds = head !== null && DTYPE_BYTES[head.dtype] === 2;
   let end = FIRST_AREA;
   const area = (bytes: number): number => {
     const start = end;
@@ -96,6 +98,9 @@ export function layOut(head: Omit<CoreHead, "firstToken"> | null) {
     panel: area(head === null ? 0 : 2 * (paddedSize * 4 + 64)),
     staged: area(head === null ? LOGITS_CHUNK * 4 : paddedSize * 4),
     hidden: area(MAX_ROWS * paddedSize * 4),
+    hiddenAlone: area(hasBounds ? MAX_ROWS * paddedSize * (head.dtype === "f16" ? 4 : 2) : 0),
+    hiddenRounded: area(hasBounds ? MAX_ROWS * paddedSize * 2 : 0),
+    boundTable: area(hasBounds ? 2 * MAX_ROWS * 4 : 0),
     weights: area(head === null ? 0 : head.vocabSize * paddedRowBytes(head.dtype, head.hiddenSize) + READ_AHEAD),
     scales: area(head === null ? 0 : head.vocabSize * head.groups * 4),
     bytes: end,
@@ -116,7 +121,7 @@ export class WasmCore {
     if (sizes.some((size, index) => size > [FIRST_AREA, ROW_BYTES, DRAW_BYTES][index]!)) {
       throw new Error(`"module" expected a core of this version, got one that needs ${sizes.join(", ")} bytes for its data, a row and a draw`);
     }
-    exports.setAreas(at.words, at.rows, at.draws, at.logitTile, at.zTile, at.partial, at.panel, at.staged, at.hidden, at.weights, at.scales);
+    exports.setAreas(at.words, at.rows, at.draws, at.logitTile, at.zTile, at.partial, at.panel, at.staged, at.hidden, at.hiddenAlone, at.hiddenRounded, at.boundTable, at.weights, at.scales);
     if (head !== null) {
       const blocks = Math.ceil(head.hiddenSize / DOT_LANES);
       exports.setHead(head.vocabSize, blocks, head.groups > 0 ? Math.ceil(blocks / head.groups) : blocks, head.firstToken);
@@ -140,6 +145,11 @@ export class WasmCore {
     }
     const { exports } = await instantiate<CoreExports>(module, { env: { memory } });
     return new WasmCore(exports, memory, head);
+  }
+
+  /** All weights are in place. */
+  finish(): void {
+    if (DTYPE_BYTES[this.#head!.dtype] === 2) this.#exports.measureWeights();
   }
 
   /** Decides every draw of the request; hiddenStates is f32 [rows, hiddenSize]. */

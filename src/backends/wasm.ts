@@ -122,6 +122,7 @@ class WasmSink implements HeadSink {
 
   finish(): BackendHead {
     this.#staging = new Uint8Array(0);
+    for (const shard of this.#shards) shard.finish();
     return new WasmHead(this.#shards);
   }
 

@@ -3,12 +3,10 @@
  * around every block size, and what only this backend does (several memories, padded rows, passes over rows and draws).
  */
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, it } from "vitest";
-import { DTYPE_BYTES, type Backend, type Candidates, type Dtype, type HeadShape } from "../src/backend.js";
+import { describe, expect, it } from "vitest";
+import { DTYPE_BYTES, type Backend, type Dtype } from "../src/backend.js";
 import { createReferenceBackend } from "../src/backends/reference.js";
-import { createWasmBackend } from "../src/backends/wasm.js";
 import { AREA_BYTES, layOut } from "../src/backends/wasm-core.js";
 import { f32BitsToF16, f32BitsToBf16, bitsFromF32, f32FromBits } from "../src/spec/float.js";
 import { roundHidden } from "../src/spec/logit.js";
@@ -16,20 +14,10 @@ import { encodeRequest, type RowRequest } from "../src/spec/request.js";
 import { tauOf } from "../src/spec/score.js";
 import { Inputs } from "./problems.js";
 import { unavailable } from "./require.js";
-// @ts-expect-error: a build script without types
-import { buildWasm } from "../scripts/build-wasm.mjs";
+import { backendOf, builds, canonicalise, makeRequest, modules, sampleOn, type HeadInput } from "./wasm-heads.js";
 
 const DTYPES: readonly Dtype[] = ["bf16", "f16", "f32", "int8"];
 const SIZES = [1, 2, 3, 31, 32, 33, 127, 129, 999];
-const BUILDS = ["core", "core.relaxed", "core.debug"] as const;
-const POISON = 0x5a;
-
-interface HeadInput {
-  readonly shape: HeadShape;
-  /** Weights as stored, [V, D]. */
-  readonly bytes: Uint8Array;
-  readonly scales: Float32Array | null;
-}
 
 function makeHead(inputs: Inputs, dtype: Dtype, vocabSize: number, hiddenSize: number, groupSize = hiddenSize): HeadInput {
   const length = vocabSize * hiddenSize;
@@ -52,48 +40,6 @@ function makeHidden(inputs: Inputs, dtype: Dtype, rows: number, hiddenSize: numb
   return Float32Array.from({ length: rows * hiddenSize }, () => roundHidden(dtype, inputs.normal()));
 }
 
-function makeRequest(inputs: Inputs, rows: number, samples: number): Uint32Array {
-  const temperatures = [1, 0, 0.3, 255.9, 1e-4];
-  const request = Array.from({ length: rows }, (_, row): RowRequest => ({
-    seed: (BigInt(inputs.word()) << 32n) | BigInt(inputs.word()),
-    sequence: inputs.word(),
-    position: inputs.word(),
-    tau: tauOf(temperatures[row % temperatures.length]!),
-    firstSample: inputs.below(1000),
-  }));
-  return encodeRequest(request, samples);
-}
-
-async function sampleOn(backend: Backend, head: HeadInput, hiddenStates: Float32Array, request: Uint32Array, rowsABlock = 7): Promise<Candidates> {
-  const { vocabSize, hiddenSize, dtype } = head.shape;
-  const rowBytes = hiddenSize * DTYPE_BYTES[dtype];
-  const sink = await backend.createHead(head.shape, head.scales);
-  for (let row = 0; row < vocabSize; ) {
-    const block = sink.reserve(row, Math.min(rowsABlock, vocabSize - row));
-    expect(block.rowCount).toBeGreaterThan(0);
-    block.bytes.fill(POISON);
-    block.bytes.set(head.bytes.subarray(row * rowBytes, (row + block.rowCount) * rowBytes));
-    const unused = new Float32Array(block.rowCount);
-    await sink.commit(block, { norms: unused, largest: unused });
-    row += block.rowCount;
-  }
-  const ready = await sink.finish();
-  const first = await ready.sample({ hiddenStates, request });
-  const second = await ready.sample({ hiddenStates, request });
-  ready.dispose();
-  expect(second).toEqual(first);
-  return first;
-}
-
-const folder: string = await buildWasm();
-const relaxed = new Uint8Array(await readFile(`${folder}/core.relaxed.wasm`));
-const lacksRelaxed = unavailable("wasm-relaxed", WebAssembly.validate(relaxed) ? null : "this runtime has no WebAssembly relaxed SIMD");
-const builds = BUILDS.filter((build) => build !== "core.relaxed" || !lacksRelaxed);
-const modules = new Map<string, WebAssembly.Module>();
-beforeAll(async () => {
-  for (const build of builds) modules.set(build, await WebAssembly.compile(new Uint8Array(await readFile(`${folder}/${build}.wasm`))));
-});
-
 const vectorFile = `${process.env["FLASH_SAMPLING_SHARED"] ?? fileURLToPath(new URL("../../shared", import.meta.url))}/vectors/sampling.json`;
 function readVectors() {
   try {
@@ -106,8 +52,7 @@ const vectors = readVectors();
 const lacksVectors = unavailable("shared", vectors === null ? `no ${vectorFile}` : null);
 
 describe.each(builds)("%s", (build) => {
-  const createBackend = (maxPages?: number): Backend =>
-    createWasmBackend({ name: build, module: modules.get(build)!, ...(maxPages !== undefined && { maxPages }) });
+  const createBackend = (maxPages?: number): Backend => backendOf(build, maxPages);
   const reference = createReferenceBackend();
 
   describe.skipIf(lacksVectors)("known answers", () => {
@@ -269,15 +214,4 @@ describe.each(builds)("%s", (build) => {
 function onlyRow(request: Uint32Array, row: number): RowRequest {
   const [low, high, sequence, position, tau, firstSample] = request.subarray(16 + row * 16, 32 + row * 16);
   return { seed: (BigInt(high!) << 32n) | BigInt(low!), sequence: sequence!, position: position!, tau: tau!, firstSample: firstSample! };
-}
-
-/** What the loader does before a backend sees the weights: below 2^-56 (bf16) or 2^-40 (f32) they read as zero. */
-function canonicalise({ shape: { dtype }, bytes }: HeadInput): void {
-  if (dtype === "bf16") {
-    const bits = new Uint16Array(bytes.buffer);
-    bits.forEach((word, index) => ((word >>> 7) & 255) < 71 && (bits[index] = 0));
-  } else if (dtype === "f32") {
-    const bits = new Uint32Array(bytes.buffer);
-    bits.forEach((word, index) => ((word >>> 23) & 255) < 87 && (bits[index] = 0));
-  }
 }

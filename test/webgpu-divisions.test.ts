@@ -38,7 +38,7 @@ describe("the kernels of GPUs", async () => {
   describe.skipIf(unavailable("webgpu", await webgpu.probe()))("webgpu", () => {
     it.each([
       ...[1, 2, 3, 9].map((rows) => problem("bf16", rows, 200, 200)),
-      ...[problem("f16", 1, 321, 321), problem("f32", 5, 97, 97), problem("int8", 1, 160, 32), problem("int8", 5, 512, 256)],
+      ...[problem("f16", 1, 321, 321), problem("f32", 5, 97, 97), problem("int8", 1, 160, 32), problem("int8", 1, 512, 256)],
     ])("$name", { timeout: 120_000 }, async (given) => {
       const expected = await runProblem(given, "reference");
       const got = await runProblem(given, "webgpu" as BackendName);

@@ -140,7 +140,7 @@ async function rangeOf(index) {
   for (let row = 0; row < count; row++) {
     for (let column = 0; column < hiddenSize; column++) weights[row * padded + column] = weightBits((firstToken + row) * hiddenSize + column);
   }
-  core.finishWeights?.();
+  core.finish();
   core.sampleHead(hiddenStates, library.decodeRequest(request), out);
   return out;
 }

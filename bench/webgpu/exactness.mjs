@@ -1,7 +1,7 @@
 /**
  * Whether the WebGPU backend decides as the others do, on whatever adapter is here:
- *   node bench/webgpu/exactness.mjs [--problems 10000] [--processes 16] [--vocab 151936] [--hidden 4096] [--rows 64] [--stories FOLDER]
- * problems: the seeded ones of the tests, against the oracle, shared out over processes. head: one bf16 head of full size, its
+ *   node bench/webgpu/exactness.mjs [--problems 10000] [--processes 16] [--vocab 151936] [--hidden 4096] [--rows 64] [--stories FOLDER] [--backends webgpu,wasm]
+ * problems: the seeded ones of the tests, on --backends against the oracle, shared out over processes. head: one bf16 head of full size, its
  * vocabulary in ranges over processes that run WebAssembly. stories: stories260K.bin and tok512.bin in FOLDER, against the oracle.
  * Every token, 64-bit score and runner-up is compared. Exit code 1 when one differs.
  */
@@ -20,6 +20,7 @@ const { values: options } = parseArgs({
     hidden: { type: "string", default: "4096" },
     rows: { type: "string", default: "64" },
     stories: { type: "string" },
+    backends: { type: "string", default: "webgpu" },
     part: { type: "string" },
     modules: { type: "string" },
     core: { type: "string" },
@@ -29,6 +30,9 @@ const { values: options } = parseArgs({
 const [problems, processes, vocabSize, hiddenSize, rows] = ["problems", "processes", "vocab", "hidden", "rows"].map((name) => Number(options[name]));
 
 const MODULES = `
+  import { usePlatform } from "./src/core-module.ts";
+  import { filePlatform } from "./src/platform/files.ts";
+  usePlatform(filePlatform("bench"));
   import { useGpuPlatform } from "./src/gpu-platform.ts";
   import { nodeGpu } from "./src/platform/node-gpu.ts";
   useGpuPlatform(nodeGpu);
@@ -84,7 +88,7 @@ async function compareProblems(core) {
   const digest = createHash("sha256");
   const lines = parts.flatMap(({ lines }) => lines).sort(([a], [b]) => a - b);
   for (const [, text] of lines) digest.update(text);
-  console.log(`${lines.length} problems on webgpu: ${differences.length} differences, digest of the oracle's decisions ${digest.digest("hex")}`);
+  console.log(`${lines.length} problems on ${options.backends}: ${differences.length} differences, digest of the oracle's decisions ${digest.digest("hex")}`);
   for (const difference of differences.slice(0, 10)) console.log(difference);
   return differences.length;
 }
@@ -96,8 +100,10 @@ async function problemsOf(index) {
     const problem = library.makeProblem(number);
     const expected = await library.runProblem(problem, "reference");
     lines.push([number, expected.map((detail) => `${library.detailLine(detail)}\n`).join("")]);
-    const found = library.difference(`webgpu, ${problem.name}`, expected, await library.runProblem(problem, "webgpu"));
-    if (found !== null) differences.push(found);
+    for (const backend of options.backends.split(",")) {
+      const found = library.difference(`${backend}, ${problem.name}`, expected, await library.runProblem(problem, backend));
+      if (found !== null) differences.push(found);
+    }
   }
   return { differences, lines };
 }

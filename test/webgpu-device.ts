@@ -1,6 +1,7 @@
 /** Devices as a caller has them, for tests of buffers and errors, with ways to look at them and to make them smaller. */
 import { create } from "webgpu";
-import { contextOf } from "../gpu/webgpu/device.js";
+import type { GpuContext } from "../gpu/webgpu/context.js";
+import { contextOf, openContext } from "../gpu/webgpu/device.js";
 import { copyWeights } from "../gpu/webgpu/head-copier.js";
 import { HiddenPreparer, problemsOf } from "../gpu/webgpu/hidden-preparer.js";
 import { arrangeRows, layOutHead } from "../gpu/webgpu/layout.js";
@@ -9,11 +10,22 @@ import { DTYPE_BYTES, type BufferSlice, type HeadShape } from "../src/backend.js
 import { prepareRows } from "../src/head/canonical.js";
 import type { HiddenProblem } from "../src/hidden.js";
 import type { FloatDtype } from "../src/matrix.js";
+import { nodeGpu } from "../src/platform/node-gpu.js";
 
 export const USAGE = { mapRead: 0x1, copySrc: 0x4, copyDst: 0x8, storage: 0x80 } as const;
 
 /** Dawn needs its instance for as long as any of its devices is in use. */
 let gpu: GPU | null = null;
+
+/** The context that samplers would share, and its GPU, which must stay referenced; or why there is none. */
+export async function openSharedContext(): Promise<{ gpu: GPU; context: GpuContext } | string> {
+  try {
+    const gpu = await nodeGpu.openGpu();
+    return { gpu, context: await openContext(gpu) };
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 /** null when there is a device, else why not. */
 export async function deviceObstacle(): Promise<string | null> {

@@ -1,17 +1,16 @@
 /** The WGSL twins of the rule's functions, each put to the known answers of test/vectors on the device. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { GpuContext } from "../gpu/webgpu/context.js";
-import { openContext } from "../gpu/webgpu/device.js";
 import { COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, STAGE_COMPUTE, STORAGE, UNIFORM } from "../gpu/webgpu/flags.js";
 import { arrangeRows, layOutHead } from "../gpu/webgpu/layout.js";
 import probe from "../gpu/webgpu/probe.wgsl";
 import { sampleTileShader } from "../gpu/webgpu/shaders.js";
 import { divisionFor } from "../gpu/webgpu/tuning.js";
 import { DTYPE_BYTES, type Dtype, type HeadShape } from "../src/backend.js";
-import { nodeGpu } from "../src/platform/node-gpu.js";
 import { f16ToF32Bits } from "../src/spec/float.js";
 import { Inputs } from "./problems.js";
 import { unavailable } from "./require.js";
+import { openSharedContext } from "./webgpu-device.js";
 import { f32Values, hex, readVectors, weightArray, wide, words } from "./vector-checks.js";
 
 /** As in probe.wgsl. */
@@ -31,15 +30,7 @@ interface Operands {
 const NO_OPERANDS: Operands = { shape: { dtype: "f32", vocabSize: 1, hiddenSize: 1, groupSize: 0 }, bytes: new Uint8Array(4), hidden: new Float32Array(1), scales: null };
 
 /** The device for all tests. Its GPU stays referenced: Dawn needs it as long as the device is used. */
-const opened = await open();
-async function open(): Promise<{ gpu: GPU; context: GpuContext } | string> {
-  try {
-    const gpu = await nodeGpu.openGpu();
-    return { gpu, context: await openContext(gpu) };
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
+const opened = await openSharedContext();
 
 class Probe {
   readonly #context: GpuContext;

@@ -9,7 +9,6 @@ import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { GpuContext } from "../gpu/webgpu/context.js";
 import { Decider } from "../gpu/webgpu/decider.js";
-import { openContext } from "../gpu/webgpu/device.js";
 import { GpuError } from "../gpu/webgpu/gpu-error.js";
 import * as host from "../gpu/webgpu/host.js";
 import { createHeadSink } from "../gpu/webgpu/head.js";
@@ -26,20 +25,13 @@ import * as oracle from "../src/oracle.js";
 import { nodeGpu } from "../src/platform/node-gpu.js";
 import { QUESTIONS } from "./backend-vectors.js";
 import { unavailable } from "./require.js";
+import { openSharedContext } from "./webgpu-device.js";
 import { MUTANTS, mutate } from "./webgpu-mutants.js";
 
 type Code = (code: string) => string;
 
 /** The device for all tests. Its GPU stays referenced: Dawn needs it as long as the device is used. */
-const opened = await open();
-async function open(): Promise<{ gpu: GPU; context: GpuContext } | string> {
-  try {
-    const gpu = await nodeGpu.openGpu();
-    return { gpu, context: await openContext(gpu) };
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
+const opened = await openSharedContext();
 
 const wrongBits = expect.objectContaining({ name: "GpuError", kind: "wrong-bits" });
 

@@ -6,7 +6,3 @@ fn unpackWeights(packed: Packed, block: u32) -> vec4f {
   let words = vec2u(packed[2u * block], packed[2u * block + 1u]);
   return bitcast<vec4f>(vec4u(words.x << 16u, words.x & 0xffff0000u, words.y << 16u, words.y & 0xffff0000u));
 }
-
-fn multiplyAdd(weight: vec4f, hidden: vec4f, sum: vec4f) -> vec4f {
-  return exactMultiplyAdd(weight, hidden, sum);
-}

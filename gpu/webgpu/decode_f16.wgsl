@@ -11,7 +11,3 @@ fn unpackWeights(packed: Packed, block: u32) -> vec4f {
   let value = select(normal, subnormal, magnitude < vec4u(0x400u));
   return bitcast<vec4f>(value | ((bits & vec4u(0x8000u)) << vec4u(16u)));
 }
-
-fn multiplyAdd(weight: vec4f, hidden: vec4f, sum: vec4f) -> vec4f {
-  return exactMultiplyAdd(weight, hidden, sum);
-}

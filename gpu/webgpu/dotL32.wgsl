@@ -10,15 +10,6 @@ fn opaque4(value: vec4f) -> vec4f {
   return bitcast<vec4f>(bitcast<vec4u>(value) ^ vec4u(piece.zero));
 }
 
-/// sum + weight * hidden where the product is exact in f32: fused or not, it is rounded once.
-fn exactMultiplyAdd(weight: vec4f, hidden: vec4f, sum: vec4f) -> vec4f {
-  let next = fma(weight, hidden, sum);
-  if (OPAQUE_SUMS) {
-    return opaque4(next);
-  }
-  return next;
-}
-
 /// Two levels of the pairwise tree: four neighbours to one.
 fn sumFour(values: vec4f) -> f32 {
   return opaque(opaque(values.x + values.y) + opaque(values.z + values.w));

@@ -22,7 +22,7 @@ export class GrowingBuffer {
   reserve(bytes: number): GPUBuffer {
     if (this.#buffer === null || this.#buffer.size < bytes) {
       this.destroy(); // what was submitted with it still runs
-      const roomy = Math.min(2 ** Math.ceil(Math.log2(bytes)), this.#device.limits.maxBufferSize);
+      const roomy = Math.min(2 * bytes, this.#device.limits.maxBufferSize);
       this.#buffer = this.#device.createBuffer({ label: this.#label, size: Math.max(SMALLEST, bytes, roomy), usage: this.#usage });
     }
     return this.#buffer;

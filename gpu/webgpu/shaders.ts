@@ -11,6 +11,7 @@ import decodeF32 from "./decode_f32.wgsl";
 import decodeInt8 from "./decode_int8.wgsl";
 import decodeInt8Narrow from "./decode_int8_narrow.wgsl";
 import dotL32 from "./dotL32.wgsl";
+import exactProducts from "./exactProducts.wgsl";
 import gamma26 from "./gamma26.wgsl";
 import integers from "./integers.wgsl";
 import logitsTile from "./logitsTile.wgsl";
@@ -44,13 +45,13 @@ const RULE = constantsOf({ ...rule, ...layout });
 function decoderOf(dtype: Dtype, unitBlocks: number): string[] {
   switch (dtype) {
     case "bf16":
-      return [decodeBf16, zFloat];
+      return [decodeBf16, exactProducts, zFloat];
     case "f16":
-      return [decodeF16, zFloat];
+      return [decodeF16, exactProducts, zFloat];
     case "f32":
       return [decodeF32, zFloat];
     case "int8":
-      return [bytesInt8, unitBlocks === 1 ? decodeInt8Narrow : decodeInt8, zInt8];
+      return [bytesInt8, unitBlocks === 1 ? decodeInt8Narrow : decodeInt8, exactProducts, zInt8];
   }
 }
 

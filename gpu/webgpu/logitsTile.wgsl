@@ -10,19 +10,8 @@ struct Piece {
   firstTile: u32,
 }
 
-struct Sweep {
-  firstRow: u32,
-  rows: u32,
-  firstSample: u32,
-  samples: u32,
-  tiles: u32,
-}
-
 @group(0) @binding(0) var<uniform> piece: Piece;
-@group(1) @binding(0) var<uniform> sweep: Sweep;
 @group(1) @binding(1) var<storage, read> logits: array<u32>; // f32 bits [rows of the request, tokens]
-@group(1) @binding(2) var<storage, read> request: array<u32>;
-@group(1) @binding(3) var<storage, read_write> candidates: array<vec4u>; // [sweep.rows * sweep.samples, sweep.tiles, 2]
 
 var<workgroup> best: array<Best, WORKGROUP>;
 var<workgroup> flags: atomic<u32>;

@@ -26,22 +26,10 @@ struct Piece {
   gridWidth: u32, // workgroups along y
 }
 
-/// One sweep over the head: some rows of the request, some of their samples.
-struct Sweep {
-  firstRow: u32,
-  rows: u32,
-  firstSample: u32,
-  samples: u32,
-  tiles: u32, // of all pieces
-}
-
 @group(0) @binding(0) var<uniform> piece: Piece;
 @group(0) @binding(1) var<storage, read> weights: array<Packed>; // [rows, units, THREADS_A_ROW]
 @group(0) @binding(2) var<storage, read> scales: array<u32>; // f32 bits [rows, groups]
-@group(1) @binding(0) var<uniform> sweep: Sweep;
 @group(1) @binding(1) var<storage, read> hidden: array<vec4f>; // [rows of the request, units * UNIT_BLOCKS * THREADS_A_ROW]
-@group(1) @binding(2) var<storage, read> request: array<u32>;
-@group(1) @binding(3) var<storage, read_write> candidates: array<vec4u>; // [sweep.rows * sweep.samples, sweep.tiles, 2]
 
 var<workgroup> partial: array<vec4f, WORKGROUP>;
 var<workgroup> logits: array<Logit, TILE * BATCH>;

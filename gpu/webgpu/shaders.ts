@@ -21,6 +21,7 @@ import request from "./request.wgsl";
 import sampleTile from "./sampleTile.wgsl";
 import score from "./score.wgsl";
 import storeBest from "./storeBest.wgsl";
+import sweep from "./sweep.wgsl";
 import { unrollLoops } from "./unroll.js";
 import zFloat from "./z_float.wgsl";
 import zInt8 from "./z_int8.wgsl";
@@ -68,7 +69,7 @@ export function sampleTileShader(dtype: Dtype, unitBlocks: number, shape: TileSh
     STRIPS: shape.strips,
   };
   const parameters = constantsOf({ ...sizes, OPAQUE_SUMS: shape.opaqueSums });
-  const text = [RULE, parameters, integers, philox4x32, gamma26, score, argmaxCombine, dotL32, ...decoderOf(dtype, unitBlocks), request, storeBest, sampleTile].join("\n");
+  const text = [RULE, parameters, integers, philox4x32, gamma26, score, argmaxCombine, dotL32, ...decoderOf(dtype, unitBlocks), sweep, request, storeBest, sampleTile].join("\n");
   const { STEP, UNIT_BLOCKS, ROWS_A_THREAD, BATCH_A_THREAD } = sizes;
   return unrollLoops(text, { STEP, UNIT_BLOCKS, ROWS_A_THREAD, BATCH_A_THREAD, ROUNDS: Math.ceil((ROWS_A_THREAD * BATCH_A_THREAD) / 4) });
 }
@@ -78,7 +79,7 @@ const LOGITS_WORKGROUP = 64;
 export const LOGITS_TILE = 4 * LOGITS_WORKGROUP;
 
 export function logitsTileShader(): string {
-  return [RULE, constantsOf({ WORKGROUP: LOGITS_WORKGROUP }), integers, philox4x32, gamma26, score, argmaxCombine, request, storeBest, logitsTile].join("\n");
+  return [RULE, constantsOf({ WORKGROUP: LOGITS_WORKGROUP }), integers, philox4x32, gamma26, score, argmaxCombine, sweep, request, storeBest, logitsTile].join("\n");
 }
 
 /** Threads of a workgroup of reduceTiles. */

@@ -12,8 +12,9 @@ const DRIVER = "vk_swiftshader_icd.json";
 /** The variables of the Vulkan loader that name a driver, for processes whose environment does not: none where there is no SwiftShader. */
 export function driverVariables(): Record<string, string> {
   const named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []));
-  if (named.length > 0) return Object.fromEntries(named) as Record<string, string>;
+  // Mesa's layer, where it is installed, complains about a missing one in every process.
+  const quiet = { XDG_RUNTIME_DIR: process.env["XDG_RUNTIME_DIR"] ?? tmpdir() };
+  if (named.length > 0) return { ...(Object.fromEntries(named) as Record<string, string>), ...quiet };
   const driver = FOLDERS.map((folder) => join(folder, DRIVER)).find((path) => existsSync(path));
-  // Mesa's layer, where it is installed, complains about the second one in every process.
-  return driver === undefined ? {} : { VK_ICD_FILENAMES: driver, XDG_RUNTIME_DIR: process.env["XDG_RUNTIME_DIR"] ?? tmpdir() };
+  return driver === undefined ? {} : { VK_ICD_FILENAMES: driver, ...quiet };
 }

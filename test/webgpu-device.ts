@@ -136,11 +136,8 @@ export function arrangeInMemory(shape: HeadShape, data: ArrayBufferView): Arrang
   const layout = layOutHead(shape);
   const rows = new Uint8Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength));
   const { largest } = prepareRows(dtype, rows, vocabSize, hiddenSize, 0);
-  const padded = new Uint8Array(vocabSize * layout.rowBytes);
-  const rowBytes = hiddenSize * DTYPE_BYTES[dtype];
-  for (let row = 0; row < vocabSize; row++) padded.set(rows.subarray(row * rowBytes, (row + 1) * rowBytes), row * layout.rowBytes);
-  const arranged = new Uint8Array(padded.length);
-  arrangeRows(padded, arranged, DTYPE_BYTES[dtype], layout);
+  const arranged = new Uint8Array(vocabSize * layout.rowBytes);
+  arrangeRows(rows, arranged, hiddenSize, DTYPE_BYTES[dtype], layout);
   return { words: new Int32Array(arranged.buffer), largestMagnitude: Math.max(...largest) };
 }
 
@@ -155,7 +152,7 @@ export async function prepareOnDevice(
   const source = await new HiddenPreparer(contextOf(readable(device))).open(hidden, shape, shape.hiddenSize, largestMagnitude);
   if (source.kind !== "device") throw new Error('"source" expected one on the device');
   const encoder = device.createCommandEncoder();
-  const { values, reports } = source.prepare(encoder, 0, rows);
+  const { values, reports } = source.prepare(encoder, 0, rows, 1);
   device.queue.submit([encoder.finish()]);
   const words = new Uint32Array((await wordsOf(device, values.buffer)).buffer);
   const reportWords = new Uint32Array((await wordsOf(device, reports)).buffer);

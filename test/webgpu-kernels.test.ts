@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { GpuContext } from "../gpu/webgpu/context.js";
 import { COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, STAGE_COMPUTE, STORAGE, UNIFORM } from "../gpu/webgpu/flags.js";
-import { arrangeRows, layOutHead } from "../gpu/webgpu/layout.js";
+import { arrangeHidden, arrangeRows, layOutHead } from "../gpu/webgpu/layout.js";
 import probe from "../gpu/webgpu/probe.wgsl";
 import { sampleTileShader } from "../gpu/webgpu/shaders.js";
 import { divisionFor } from "../gpu/webgpu/tuning.js";
@@ -14,7 +14,7 @@ import { openSharedContext } from "./webgpu-device.js";
 import { f32Values, hex, readVectors, weightArray, wide, words } from "./vector-checks.js";
 
 /** As in probe.wgsl. */
-const ASK = { mulhi: 0, philox: 1, q32: 2, gamma: 3, fix: 4, score: 5, best: 6, scaledSum: 7, dot: 8 } as const;
+const ASK = { mulhi: 0, philox: 1, q32: 2, gamma: 3, fix: 4, score: 5, best: 6, scaledSum: 7, dot: 8, gammaAtMost: 9, rank: 10 } as const;
 const QUESTION_WORDS = 16;
 const ANSWER_WORDS = 8;
 const POISON = 0xdeadbeef;
@@ -41,7 +41,7 @@ class Probe {
   constructor(context: GpuContext, shape: HeadShape, opaqueSums = false) {
     const scaledWords = `fn scaledWords(sum: u32, scale: u32) -> vec2u { return ${shape.dtype === "int8" ? "scaledSum(sum, scale)" : "vec2u()"}; }`;
     this.#context = context;
-    this.#code = [sampleTileShader(shape.dtype, layOutHead(shape).unitBlocks, { ...divisionFor(1, context.isSoftware), opaqueSums }), scaledWords, probe].join("\n");
+    this.#code = [sampleTileShader(shape.dtype, layOutHead(shape).isNarrow, { ...divisionFor(1, context.isSoftware), opaqueSums }), scaledWords, probe].join("\n");
     const layout = (types: Record<number, GPUBufferBindingType>) =>
       context.device.createBindGroupLayout({ entries: Object.entries(types).map(([binding, type]) => ({ binding: Number(binding), visibility: STAGE_COMPUTE, buffer: { type } })) });
     const read = "read-only-storage" as const;
@@ -55,16 +55,12 @@ class Probe {
     const asked = new Uint32Array(2 + questions.length * QUESTION_WORDS);
     asked.set([kind, questions.length]);
     questions.forEach((question, index) => asked.set(question, 2 + index * QUESTION_WORDS));
-    const { units, groups, paddedSize, rowBytes } = layOutHead(shape);
-    const padded = new Uint8Array(shape.vocabSize * rowBytes);
-    const values = new Float32Array(shape.vocabSize * paddedSize);
-    for (let row = 0; row < shape.vocabSize; row++) {
-      const given = shape.hiddenSize * DTYPE_BYTES[shape.dtype];
-      padded.set(bytes.subarray(row * given, (row + 1) * given), row * rowBytes);
-      values.set(hidden.subarray(row * shape.hiddenSize, (row + 1) * shape.hiddenSize), row * paddedSize);
-    }
-    const arranged = new Uint8Array(padded.length);
-    arrangeRows(padded, arranged, DTYPE_BYTES[shape.dtype], layOutHead(shape));
+    const layout = layOutHead(shape);
+    const { units, groups } = layout;
+    const values = new Float32Array(shape.vocabSize * layout.hiddenSize);
+    arrangeHidden(hidden, shape.vocabSize, layout.hiddenSize, 1, values);
+    const arranged = new Uint8Array(shape.vocabSize * layout.rowBytes);
+    arrangeRows(bytes, arranged, shape.hiddenSize, DTYPE_BYTES[shape.dtype], layout);
     const buffers: GPUBuffer[] = [];
     const buffer = (data: ArrayBufferView<ArrayBuffer>, usage: number): GPUBuffer => {
       const made = device.createBuffer({ size: Math.max(16, data.byteLength), usage: usage | COPY_DST });
@@ -86,7 +82,7 @@ class Probe {
     const pass = encoder.beginComputePass();
     pass.setPipeline(pipeline);
     groupsBound.forEach((bound, index) => pass.setBindGroup(index, bound));
-    pass.dispatchWorkgroups(Math.ceil(questions.length / 64));
+    pass.dispatchWorkgroups(questions.length);
     pass.end();
     encoder.copyBufferToBuffer(answers, 0, readBack, 0, readBack.size);
     device.queue.submit([encoder.finish()]);
@@ -156,6 +152,19 @@ describe.skipIf(unavailable("webgpu", typeof opened === "string" ? opened : null
     expect(as32(firstFour(await f32.ask(ASK.q32, quads(words(q32.t))), words(q32.t).length))).toEqual(as32(words(q32.q)));
   });
 
+  it("gammaAtMost is above every gamma26 of its upper bits, and not far", async () => {
+    const inputs = new Inputs(33);
+    const powers = Array.from({ length: 32 }, (_, i) => 2 ** i);
+    const ends = [0, ...powers, ...powers.flatMap((power) => [power - 1, power + 1, (0x80000000 | power) >>> 0, (0x80000000 | (power - 1)) >>> 0])];
+    const highs = [...ends, 0xffffffff, ...Array.from({ length: 2000 }, () => inputs.word())].map((word) => word >>> 0);
+    const most = firstFour(await f32.ask(ASK.gammaAtMost, quads(highs)), highs.length);
+    for (const lower of [0, 1, 0x80000000, 0xffffffff]) {
+      const gammas = firstFour(await f32.ask(ASK.gamma, quads(highs, highs.map(() => lower))), highs.length);
+      expect(highs.filter((_, index) => gammas[index]! > most[index]!).map((word) => hex(word, 8))).toEqual([]);
+      if (lower === 0) expect(highs.filter((word, index) => word > 0x80000000 && word < 0x88000000 && most[index]! - gammas[index]! > 0.1 * 2 ** 26).map((word) => hex(word, 8))).toEqual([]);
+    }
+  });
+
   it("fix", async () => {
     const { bits, z } = readVectors("fix");
     // Infinities and NaN are decided before: a head has none.
@@ -169,6 +178,18 @@ describe.skipIf(unavailable("webgpu", typeof opened === "string" ? opened : null
     const [gammas, taus] = [words(gamma), words(tau)];
     const asked = wide(Z).map((z, index) => [low(z), high(z), gammas[index]!, taus[index]!]);
     expect(pairs(await f32.ask(ASK.score, asked))).toEqual(wide(S).map((score) => hex(score ^ SIGN, 16)));
+  });
+
+  it("rankOf rises with the score, by one for each 2^-8 within +-2^23", async () => {
+    const inputs = new Inputs(34);
+    const [least, most] = [SIGN - (1n << 55n), SIGN + (1n << 55n)];
+    const edges = [0n, 1n, least, most, SIGN, 2n * SIGN].flatMap((edge) => [-(1n << 24n), -1n, 0n, 1n, 1n << 24n].map((step) => edge + step));
+    const scores = [...edges, ...Array.from({ length: 500 }, () => least + (BigInt(inputs.word()) << 24n) + BigInt(inputs.word() >>> 8))]
+      .filter((score) => score >= 0n && score < 2n * SIGN)
+      .sort((a, b) => (a < b ? -1 : 1));
+    const asked = Array.from({ length: Math.ceil(scores.length / 4) }, (_, i) => [0, 1, 2, 3].flatMap((k) => [low(scores[4 * i + k] ?? 0n), high(scores[4 * i + k] ?? 0n)]));
+    const expected = scores.map((score) => (score < least ? 0 : score >= most ? 0xffffffff : Number((score - least) >> 24n)));
+    expect(firstFour(await f32.ask(ASK.rank, asked), scores.length)).toEqual(expected);
   });
 
   it("argmaxCombine: larger scores, then smaller tokens, no token last", async () => {
@@ -223,7 +244,7 @@ describe.skipIf(unavailable("webgpu", typeof opened === "string" ? opened : null
         return { D: x.length, G: 32, weights, x, scales: f32Values(scales), Z };
       }),
     ].map((given) => ({ ...given, shape: { dtype: "int8", vocabSize: 1, hiddenSize: given.D, groupSize: given.G } as HeadShape }));
-    const mine = known.filter(({ shape }) => layOutHead(shape).unitBlocks === layOutHead(like).unitBlocks);
+    const mine = known.filter(({ shape }) => layOutHead(shape).isNarrow === layOutHead(like).isNarrow);
     expect(mine.length).toBeGreaterThan(3);
     const int8 = new Probe(context, like);
     for (const { shape, weights, x, scales, Z } of mine) {

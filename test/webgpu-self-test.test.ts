@@ -24,6 +24,8 @@ import { createSampler } from "../src/index.js";
 import * as oracle from "../src/oracle.js";
 import { nodeGpu } from "../src/platform/node-gpu.js";
 import { QUESTIONS } from "./backend-vectors.js";
+import { encodeRequest } from "../src/spec/request.js";
+import { Inputs, makeWeights } from "./problems.js";
 import { unavailable } from "./require.js";
 import { openSharedContext } from "./webgpu-device.js";
 import { MUTANTS, mutate } from "./webgpu-mutants.js";
@@ -250,6 +252,32 @@ describe.skipIf(unavailable("webgpu", typeof opened === "string" ? opened : null
   it.each(MUTANTS)("is refused with $name ($head)", async (mutant) => {
     const { test } = miscompiled((code) => mutate(code, mutant));
     await expect(test.assertRight(KNOWN_SHAPES[mutant.head], "opaque sums", 1)).rejects.toEqual(wrongBits);
+  });
+
+  it("passes over no tile that a draw needs: a screen that asks for a little more loses tokens", async () => {
+    const inputs = new Inputs(7);
+    const shape: HeadShape = { dtype: "bf16", vocabSize: 3000, hiddenSize: 32, groupSize: 0 };
+    const weights = makeWeights(inputs, "bf16", shape.vocabSize, shape.hiddenSize) as Uint16Array;
+    const hiddenStates = Float32Array.from({ length: 4 * 32 }, () => Math.fround(Math.round(inputs.normal() * 64) / 64));
+    const rows = [0, 1, 2, 3].map((row) => ({ seed: 5n, sequence: row, position: 0, tau: (row + 1) << 23, firstSample: 0 }));
+    const decide = async (createSink: CreateSink): Promise<unknown[]> => {
+      const sink = await createSink(shape, null, "fma");
+      for (let row = 0; row < shape.vocabSize; ) {
+        const block = sink.reserve(row, shape.vocabSize - row);
+        block.bytes.set(new Uint8Array(weights.buffer, row * 64, block.rowCount * 64));
+        await sink.commit(block, { norms: new Float32Array(block.rowCount), largest: new Float32Array(block.rowCount) });
+        row += block.rowCount;
+      }
+      const head = await sink.finish();
+      const { token, score, runnerUp } = await head.sample({ hiddenStates, request: encodeRequest(rows, 24) });
+      head.dispose();
+      return Array.from(token, (winner, draw) => `${winner} ${score[draw]} ${runnerUp[draw]}`);
+    };
+    const core = await createBackend("wasm");
+    const expected = await decide(async (...given) => core.createHead(given[0], given[1]));
+    expect(await decide(miscompiled((code) => code).createSink)).toEqual(expected);
+    const strict = await decide(miscompiled((code) => mutate(code, { name: "strict", head: "bf16", from: "most >= threshold", to: "most >= threshold + 128u" })).createSink);
+    expect(strict.filter((draw, index) => draw !== expected[index]).length).toBeGreaterThan(0);
   });
 
   it("tests itself when a sampler first needs it, and reports what it found", async () => {

@@ -7,7 +7,7 @@ export const COPY_SRC = 4;
 export const COPY_DST = 8;
 export const UNIFORM = 0x40;
 export const STORAGE = 0x80;
-const QUERY_RESOLVE = 0x200;
+export const QUERY_RESOLVE = 0x200;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 

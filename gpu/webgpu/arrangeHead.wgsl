@@ -23,12 +23,12 @@ fn magnitudeOf(bits: u32) -> u32 {
   return bits & (VALUE_MASK >> 1u);
 }
 
-/// The column of the first of a word's values.
+/// The column of the first of a word's values: a lane's blocks lie side by side. The next value's column is DOT_LANES further on.
 fn columnOf(word: u32) -> u32 {
-  let four = word / WORDS_A_FOUR; // as they follow in the buffer: units, threads, blocks
-  let block = (four / (UNIT_BLOCKS * THREADS_A_ROW)) * UNIT_BLOCKS + four % UNIT_BLOCKS;
-  let part = (four / UNIT_BLOCKS) % THREADS_A_ROW;
-  return (block * THREADS_A_ROW + part) * 4u + (word % WORDS_A_FOUR) * VALUES_A_WORD;
+  let value = word * VALUES_A_WORD;
+  let unit = value / (UNIT_BLOCKS * DOT_LANES);
+  let lane = value / UNIT_BLOCKS % DOT_LANES;
+  return (unit * UNIT_BLOCKS + value % UNIT_BLOCKS) * DOT_LANES + lane;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -41,14 +41,14 @@ fn arrangeHead(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocatio
   badColumn[thread] = NONE;
   largest[thread] = 0u;
   for (var word = thread; word < arrangement.rowWords; word += WORKGROUP) {
-    let column = columnOf(word);
     var packed = 0u;
     for (var i = 0u; i < VALUES_A_WORD; i++) {
-      if (column + i < arrangement.columns) {
-        let bits = sourceBits(first + column + i);
+      let column = columnOf(word) + i * DOT_LANES;
+      if (column < arrangement.columns) {
+        let bits = sourceBits(first + column);
         let magnitude = magnitudeOf(bits);
         if (magnitude >= NOT_FINITE) {
-          badColumn[thread] = min(badColumn[thread], column + i);
+          badColumn[thread] = min(badColumn[thread], column);
         } else if (magnitude >= CANON_BELOW) {
           largest[thread] = max(largest[thread], magnitude);
           packed |= bits << (i * VALUE_BITS);

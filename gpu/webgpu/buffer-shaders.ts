@@ -1,9 +1,9 @@
 /** The shaders that read and write the buffers of callers. */
 import { DTYPE_BYTES, type Dtype } from "../../src/backend.js";
 import type { FloatDtype } from "../../src/matrix.js";
-import { CANON_EXPONENT_BF16, CANON_EXPONENT_F32 } from "../../src/spec/constants.js";
+import { CANON_EXPONENT_BF16, CANON_EXPONENT_F32, DOT_LANES } from "../../src/spec/constants.js";
 import arrangeHead from "./arrangeHead.wgsl";
-import { THREADS_A_ROW, type HeadLayout } from "./layout.js";
+import { UNIT_BLOCKS } from "./layout.js";
 import prepareHidden from "./prepareHidden.wgsl";
 import { constantsOf } from "./shaders.js";
 import sourceValues from "./sourceValues.wgsl";
@@ -37,8 +37,8 @@ const WEIGHT_LIMITS: Readonly<Record<Dtype, { readonly NOT_FINITE: number; reado
   int8: { NOT_FINITE: 0xffffffff, CANON_BELOW: 0 },
 };
 
-export function arrangeHeadShader(dtype: Dtype, { unitBlocks }: HeadLayout): string {
-  const order = { UNIT_BLOCKS: unitBlocks, THREADS_A_ROW, WORDS_A_FOUR: DTYPE_BYTES[dtype], IS_INT8: dtype === "int8" };
+export function arrangeHeadShader(dtype: Dtype): string {
+  const order = { UNIT_BLOCKS, DOT_LANES, IS_INT8: dtype === "int8" };
   return [constantsOf({ ...valuesOf(dtype), ...WEIGHT_LIMITS[dtype], ...order }), sourceValues, arrangeHead].join("\n");
 }
 

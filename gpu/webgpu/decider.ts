@@ -34,16 +34,20 @@ const REPORT_BYTES = 4 * REPORT_WORDS;
 export type RowSource =
   | {
       readonly kind: "memory";
-      /** [rows, as many as the kernel reads] */
+      /** [rows, as many as were given] */
       readonly values: Float32Array;
+      /** Values of a row as the kernel reads it. */
+      readonly rowValues: number;
+      /** Brings rows into the order in which the kernel reads them, `batch` rows side by side; what no row fills is zero. */
+      readonly arrange: (rows: Float32Array, rowCount: number, batch: number, arranged: Float32Array) => void;
       /** [rows, REPORT_WORDS] */
       readonly reports: Uint32Array;
     }
   | {
       readonly kind: "device";
       readonly rowBytes: number;
-      /** Encodes what makes the values of some rows, and their reports, before the pass that reads them. */
-      readonly prepare: (encoder: GPUCommandEncoder, firstRow: number, rows: number) => { readonly values: GPUBufferBinding; readonly reports: GPUBuffer };
+      /** Encodes what makes the values of some rows, `batch` rows side by side, and their reports, before the pass that reads them. */
+      readonly prepare: (encoder: GPUCommandEncoder, firstRow: number, rows: number, batch: number) => { readonly values: GPUBufferBinding; readonly reports: GPUBuffer };
       /** Gives back the memory that prepare() works in. */
       readonly clear: () => void;
     };
@@ -57,6 +61,8 @@ export interface Decisions {
 
 /** Two vectors of four words for a draw, and as many for each of its tiles. */
 const DECISION_BYTES = 32;
+/** What tiles know of a draw: see sweep.wgsl. */
+const DRAW_BYTES = 12;
 /** Room for the candidates of one sweep. More draws take more sweeps. */
 const CANDIDATE_BYTES = 64 << 20;
 /** Room for the rows or the decisions of one part of a call. */
@@ -90,6 +96,8 @@ export class Decider {
   readonly #tokenWriter: TokenWriter;
   readonly #input: GrowingBuffer;
   readonly #candidates: GrowingBuffer;
+  /** Zero between sweeps. */
+  readonly #draws: GrowingBuffer;
   readonly #decisions: GrowingBuffer;
   #bound: { readonly places: readonly unknown[]; readonly groups: readonly [GPUBindGroup, GPUBindGroup] } | null = null;
 
@@ -106,12 +114,13 @@ export class Decider {
       });
     this.#context = context;
     this.sourceLayout = layout("source", "uniform", "read-only-storage", "read-only-storage");
-    this.sweepLayout = layout("sweep", "sweep", "read-only-storage", "read-only-storage", "storage");
-    this.#reduceLayout = layout("reduction", "sweep", "read-only-storage", "storage");
+    this.sweepLayout = layout("sweep", "sweep", "read-only-storage", "read-only-storage", "storage", "storage");
+    this.#reduceLayout = layout("reduction", "sweep", "read-only-storage", "storage", "storage");
     this.readBack = new ReadBack(context);
     this.#tokenWriter = new TokenWriter(context);
     this.#input = new GrowingBuffer(device, "input", UNIFORM | STORAGE | COPY_DST);
     this.#candidates = new GrowingBuffer(device, "candidates", STORAGE);
+    this.#draws = new GrowingBuffer(device, "draws", STORAGE);
     this.#decisions = new GrowingBuffer(device, "decisions", STORAGE | COPY_SRC);
   }
 
@@ -160,7 +169,7 @@ export class Decider {
     } catch (error) {
       // A buffer that the device had no room for would stay in place of a good one.
       this.#bound = null;
-      for (const memory of [this.#input, this.#candidates, this.#decisions, this.#tokenWriter]) memory.destroy();
+      for (const memory of [this.#input, this.#candidates, this.#draws, this.#decisions, this.#tokenWriter]) memory.destroy();
       if (source.kind === "device") source.clear();
       throw error;
     }
@@ -169,19 +178,21 @@ export class Decider {
   #encode(encoder: GPUCommandEncoder, plan: SweepPlan, source: RowSource, request: Uint32Array, part: Block): GPUBufferBinding {
     const { device } = this.#context;
     const sweeps = this.#sweepsOf(plan, part);
-    const prepared = source.kind === "device" ? source.prepare(encoder, part.firstRow, part.rows) : null;
+    const prepared = source.kind === "device" ? source.prepare(encoder, part.firstRow, part.rows, plan.rowsAWorkgroup) : null;
     const input = this.#writeInput(plan, sweeps, source, request, part);
     const most = Math.max(...sweeps.map(({ rows, samples }) => rows * samples));
     const candidates = { buffer: this.#candidates.reserve(most * plan.tiles * DECISION_BYTES) };
+    const draws = { buffer: this.#draws.reserve(most * DRAW_BYTES) };
     const decisions = { buffer: this.#decisions.reserve(part.rows * part.samples * DECISION_BYTES) };
-    const [sweepGroup, reduceGroup] = this.#bind(prepared?.values ?? input.values, input.request, candidates, decisions);
+    const [sweepGroup, reduceGroup] = this.#bind(prepared?.values ?? input.values, input.request, candidates, draws, decisions);
     const pass = encoder.beginComputePass();
-    sweeps.forEach(({ rows, samples }, index) => {
+    sweeps.forEach(({ firstRow, rows, samples }, index) => {
+      const blocks = Math.ceil((firstRow + rows) / plan.rowsAWorkgroup) - Math.floor(firstRow / plan.rowsAWorkgroup);
       pass.setPipeline(plan.pipeline);
       pass.setBindGroup(1, sweepGroup, [2 * index * ALIGNMENT]);
       for (const { bindGroup, grid } of plan.sources) {
         pass.setBindGroup(0, bindGroup);
-        pass.dispatchWorkgroups(Math.ceil(rows / plan.rowsAWorkgroup), grid[0], grid[1]);
+        pass.dispatchWorkgroups(blocks, grid[0], grid[1]);
       }
       pass.setPipeline(this.#reduce!);
       pass.setBindGroup(0, reduceGroup, [(2 * index + 1) * ALIGNMENT]);
@@ -193,13 +204,13 @@ export class Decider {
   }
 
   /** The groups of a call; those of the last one where the same places are bound, as in a decode loop. */
-  #bind(values: GPUBufferBinding, request: GPUBufferBinding, candidates: GPUBufferBinding, decisions: GPUBufferBinding): readonly [GPUBindGroup, GPUBindGroup] {
-    const places = [values, request, candidates, decisions].flatMap(({ buffer, offset, size }) => [buffer, offset, size]);
+  #bind(values: GPUBufferBinding, request: GPUBufferBinding, candidates: GPUBufferBinding, draws: GPUBufferBinding, decisions: GPUBufferBinding): readonly [GPUBindGroup, GPUBindGroup] {
+    const places = [values, request, candidates, draws, decisions].flatMap(({ buffer, offset, size }) => [buffer, offset, size]);
     if (this.#bound?.places.every((place, index) => place === places[index])) return this.#bound.groups;
     const uniform = { buffer: this.#input.buffer, size: 32 };
     const bind = (layout: GPUBindGroupLayout, ...resources: GPUBufferBinding[]) =>
       this.#context.device.createBindGroup({ layout, entries: resources.map((resource, binding) => ({ binding, resource })) });
-    const groups = [bind(this.sweepLayout, uniform, values, request, candidates), bind(this.#reduceLayout, uniform, candidates, decisions)] as const;
+    const groups = [bind(this.sweepLayout, uniform, values, request, candidates, draws), bind(this.#reduceLayout, uniform, candidates, decisions, draws)] as const;
     this.#bound = { places, groups };
     return groups;
   }
@@ -207,9 +218,9 @@ export class Decider {
   /** Cuts a call so that the rows and the decisions of a part fit their buffers. */
   #partsOf(source: RowSource, rows: number, samples: number): Block[] {
     const bytes = partBytes(this.#context.device.limits);
-    const rowBytes = source.kind === "device" ? source.rowBytes : source.values.byteLength / rows;
+    const rowBytes = source.kind === "device" ? source.rowBytes : source.rowValues * 4;
     const rowsAPart = Math.floor(bytes / Math.max(rowBytes, 4 * RECORD_WORDS));
-    return cut({ firstRow: 0, rows, firstSample: 0, samples }, rowsAPart, Math.floor(bytes / DECISION_BYTES));
+    return cut({ firstRow: 0, rows, firstSample: 0, samples }, rowsAPart, Math.floor(bytes / DECISION_BYTES), 1);
   }
 
   /** Cuts a part so that a sweep's candidates fit their buffer. Rows and samples of a sweep count within the part. */
@@ -217,7 +228,7 @@ export class Decider {
     const { maxStorageBufferBindingSize, maxBufferSize, maxComputeWorkgroupsPerDimension } = this.#context.device.limits;
     const bytes = Math.min(CANDIDATE_BYTES, maxStorageBufferBindingSize, maxBufferSize);
     const draws = Math.floor(bytes / (plan.tiles * DECISION_BYTES));
-    return cut({ firstRow: 0, rows, firstSample: 0, samples }, maxComputeWorkgroupsPerDimension * plan.rowsAWorkgroup, draws);
+    return cut({ firstRow: 0, rows, firstSample: 0, samples }, (maxComputeWorkgroupsPerDimension - 1) * plan.rowsAWorkgroup, draws, plan.rowsAWorkgroup);
   }
 
   /** One transfer for all that a part brings from memory: two uniforms a sweep, the request, and rows with their reports. */
@@ -227,8 +238,9 @@ export class Decider {
     const reportsAt = aligned(requestAt + requestWords * 4);
     const reports = rowsOf(source.kind === "memory" ? source.reports : new Uint32Array(0), request[HEADER_ROWS]!, part);
     const valuesAt = aligned(reportsAt + reports.byteLength);
-    const values = rowsOf(source.kind === "memory" ? source.values : new Float32Array(0), request[HEADER_ROWS]!, part);
-    const words = new Uint32Array((valuesAt + values.byteLength) / 4);
+    const batch = plan.rowsAWorkgroup;
+    const valueBytes = source.kind === "memory" ? Math.ceil(part.rows / batch) * batch * source.rowValues * 4 : 0;
+    const words = new Uint32Array((valuesAt + valueBytes) / 4);
     sweeps.forEach((sweep, index) => {
       const draws = sweep.rows * sweep.samples;
       const at = (2 * index * ALIGNMENT) / 4;
@@ -240,13 +252,13 @@ export class Decider {
     words[requestAt / 4 + HEADER_ROWS] = part.rows;
     words.set(rowsOf(request.subarray(HEADER_WORDS), request[HEADER_ROWS]!, part), requestAt / 4 + HEADER_WORDS);
     words.set(reports, reportsAt / 4);
-    new Float32Array(words.buffer, valuesAt).set(values);
+    if (source.kind === "memory") source.arrange(rowsOf(source.values, request[HEADER_ROWS]!, part), part.rows, batch, new Float32Array(words.buffer, valuesAt));
     const buffer = this.#input.reserve(words.byteLength);
     this.#context.device.queue.writeBuffer(buffer, 0, words);
     return {
       request: { buffer, offset: requestAt, size: requestWords * 4 },
       reports: { buffer, offset: reportsAt, size: reports.byteLength },
-      values: { buffer, offset: valuesAt, size: values.byteLength },
+      values: { buffer, offset: valuesAt, size: valueBytes },
     };
   }
 }
@@ -261,10 +273,14 @@ function rowsOf<T extends Uint32Array | Float32Array>(values: T, rowCount: numbe
   return values.subarray(firstRow * width, (firstRow + rows) * width) as T;
 }
 
-/** Blocks of at most so many rows and draws, at least one of each: whole rows, or some samples of one row. */
-function cut(block: Block, mostRows: number, mostDraws: number): Block[] {
+/**
+ * Blocks of at most so many rows and draws, at least one of each: whole rows, or some samples of one row. Where more than `batch`
+ * rows fit, multiples of it: a kernel takes these together.
+ */
+function cut(block: Block, mostRows: number, mostDraws: number, batch: number): Block[] {
   const samples = Math.max(1, Math.min(block.samples, mostDraws));
-  const rows = Math.max(1, Math.min(block.rows, mostRows, Math.floor(mostDraws / block.samples)));
+  const most = Math.max(1, Math.min(block.rows, mostRows, Math.floor(mostDraws / block.samples)));
+  const rows = most > batch ? most - (most % batch) : most;
   const blocks: Block[] = [];
   for (let row = 0; row < block.rows; row += rows) {
     for (let sample = 0; sample < block.samples; sample += samples) {

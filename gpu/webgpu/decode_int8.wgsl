@@ -1,7 +1,7 @@
-// int8 weights, four columns of four blocks in 16 bytes.
+// int8 weights: a lane's four blocks in 4 bytes.
 
-alias Packed = vec4u;
+alias Packed = u32;
 
-fn unpackWeights(packed: Packed, block: u32) -> vec4f {
-  return signedBytes(packed[block]);
+fn weightOf(packed: Packed, block: u32) -> f32 {
+  return f32(bitcast<i32>(packed << (24u - 8u * block)) >> 24u);
 }

@@ -1,13 +1,8 @@
-// Dot products in the order L32 (docs/spec.md, "Logits"). Eight threads share a weight row: each holds four consecutive
-// ones of the 32 partial sums, one variable a lane.
+// Dot products in the order L32 (docs/spec.md, "Logits"): 32 partial sums, then a tree of neighbours.
 
 /// Its argument, by a way that no compiler may see through: piece.zero is 0 at run time only. It keeps sums in their order.
 fn opaque(value: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(value) ^ piece.zero);
-}
-
-fn opaque4(value: vec4f) -> vec4f {
-  return bitcast<vec4f>(bitcast<vec4u>(value) ^ vec4u(piece.zero));
 }
 
 /// Two levels of the pairwise tree: four neighbours to one.

@@ -37,3 +37,15 @@ fn gamma26(high: u32, low: u32) -> u32 {
   let t = ~(mantissa << 1u);
   return mulhi((exponent << 26u) | (mulhi(t, q32(t)) >> 6u), LN2_Q32);
 }
+
+const GAMMA_BOUND = 434277138u; // 6 + log2(2 ln 2) in Q26, rounded up
+
+/// No gamma26 with these upper bits is larger: with w the random bits below the first, -log2 u >= w / (2 ln 2), and
+/// log2 x >= x - 1 for x from 1 to 2 (docs/spec.md, section 3).
+fn gammaAtMost(high: u32) -> u32 {
+  let w = high << 1u;
+  let zeros = countLeadingZeros(w);
+  let log2 = (zeros << 26u) + GAMMA_BOUND - (((w << (zeros & 31u)) << 1u) >> 6u);
+  let upperHalf = select(log2, 0xffffffffu, w == 0u);
+  return mulhi(select(5u << 26u, upperHalf, high >= 0x80000000u), LN2_Q32) + 2u;
+}

@@ -32,7 +32,7 @@ interface Target {
 export async function copyWeights(context: GpuContext, readBack: ReadBack, shape: HeadShape, layout: HeadLayout, pieces: readonly Target[], source: BufferSlice, onRows: (rows: number) => void): Promise<number> {
   const { dtype, hiddenSize } = shape;
   const kernel = new Kernel(context, "arrangeHead", ["read-only-storage", "storage", "storage"]);
-  const pipeline = await kernel.pipeline(arrangeHeadShader(dtype, layout));
+  const pipeline = await kernel.pipeline(arrangeHeadShader(dtype));
   const window = new SourceWindow(context);
   const reports = new GrowingBuffer(context.device, "reports", STORAGE | COPY_SRC);
   const rowBytes = hiddenSize * DTYPE_BYTES[dtype];

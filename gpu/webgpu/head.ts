@@ -20,9 +20,9 @@ import { GpuError } from "./gpu-error.js";
 import { copyWeights } from "./head-copier.js";
 import { preparerOf, problemsOf } from "./hidden-preparer.js";
 import { gridWidth } from "./kernel.js";
-import { arrangeRows, layOutHead, type HeadLayout } from "./layout.js";
+import { arrangeHidden, arrangeRows, layOutHead, type HeadLayout } from "./layout.js";
 import { sampleTileShader, type TileShape } from "./shaders.js";
-import { batchRows, divisionFor, stepOf, tileTokens } from "./tuning.js";
+import { divisionFor, divisionOf, tileTokens } from "./tuning.js";
 
 /** Pieces begin at a multiple of it where they are that large: no tile lies in two. */
 const PIECE_ALIGNMENT = 1024;
@@ -115,9 +115,7 @@ class WebgpuSink implements HeadSink {
   #opaqueSums: boolean;
   /** Rows as the loader writes them. */
   #block: Uint8Array<ArrayBuffer>;
-  /** The same, padded; what lies between a row's last column and the next row stays zero. */
-  #padded: Uint8Array<ArrayBuffer>;
-  /** The same, in the order of the buffer. */
+  /** The same, in the order of the buffer; what fills a row's last unit stays zero. */
   #arranged: Uint8Array<ArrayBuffer>;
   #uploading = 0;
 
@@ -132,8 +130,7 @@ class WebgpuSink implements HeadSink {
     const rowBytes = shape.hiddenSize * DTYPE_BYTES[shape.dtype];
     const rows = Math.min(shape.vocabSize, Math.max(1, Math.floor(STAGING_BYTES / layout.rowBytes)));
     this.#block = new Uint8Array(rows * rowBytes);
-    this.#padded = rowBytes === layout.rowBytes ? this.#block : new Uint8Array(rows * layout.rowBytes);
-    this.#arranged = layout.unitBlocks === 1 ? this.#padded : new Uint8Array(rows * layout.rowBytes);
+    this.#arranged = new Uint8Array(rows * layout.rowBytes);
   }
 
   reserve(firstRow: number, rowCount: number): RowBlock {
@@ -146,13 +143,7 @@ class WebgpuSink implements HeadSink {
   async commit({ firstRow, rowCount, bytes }: RowBlock): Promise<void> {
     const { rowBytes } = this.#layout;
     const size = rowCount * rowBytes;
-    if (this.#padded !== this.#block) {
-      const given = bytes.length / rowCount;
-      for (let row = 0; row < rowCount; row++) this.#padded.set(bytes.subarray(row * given, (row + 1) * given), row * rowBytes);
-    }
-    if (this.#arranged !== this.#padded) {
-      arrangeRows(this.#padded.subarray(0, size), this.#arranged, DTYPE_BYTES[this.#shape.dtype], this.#layout);
-    }
+    arrangeRows(bytes, this.#arranged, this.#shape.hiddenSize, DTYPE_BYTES[this.#shape.dtype], this.#layout);
     this.#context.assertInUse();
     const piece = this.#pieces[Math.floor(firstRow / this.#perPiece)]!;
     const { queue } = this.#context.device;
@@ -164,13 +155,13 @@ class WebgpuSink implements HeadSink {
   }
 
   finish(): BackendHead {
-    this.#block = this.#padded = this.#arranged = new Uint8Array(0);
+    this.#block = this.#arranged = new Uint8Array(0);
     return new WebgpuHead(this.#context, this.#decider, this.#shape, this.#layout, this.#pieces, this.#opaqueSums);
   }
 
   abort(): void {
     destroyPieces(this.#pieces);
-    this.#block = this.#padded = this.#arranged = new Uint8Array(0);
+    this.#block = this.#arranged = new Uint8Array(0);
   }
 }
 
@@ -195,7 +186,7 @@ class WebgpuHead implements BackendHead {
   }
 
   async sample({ hiddenStates, request }: Batch): Promise<Candidates> {
-    const source = { kind: "memory", values: this.#padded(hiddenStates), reports: NO_REPORTS } as const;
+    const source = { kind: "memory", values: hiddenStates, reports: NO_REPORTS, ...this.#hiddenOrder } as const;
     const { candidates } = await this.#decide(source, request, null);
     return candidates!;
   }
@@ -206,11 +197,11 @@ class WebgpuHead implements BackendHead {
   }
 
   async #rowSource(hiddenStates: DeviceBatch["hiddenStates"], largestMagnitude: number): Promise<RowSource> {
-    if ("buffer" in hiddenStates) return preparerOf(this.#context).open(hiddenStates, this.#shape, this.#layout.paddedSize, largestMagnitude);
+    if ("buffer" in hiddenStates) return preparerOf(this.#context).open(hiddenStates, this.#shape, this.#layout.hiddenSize, largestMagnitude);
     const { values, isRefused } = hiddenStates;
     const reports = new Uint32Array(isRefused.length * REPORT_WORDS);
     isRefused.forEach((refused, row) => (reports[row * REPORT_WORDS] = refused ? 1 : 0));
-    return { kind: "memory", values: this.#padded(values), reports };
+    return { kind: "memory", values, reports, ...this.#hiddenOrder };
   }
 
   async #decide(source: RowSource, request: Uint32Array, tokensTo: BufferSlice | null): Promise<Decisions> {
@@ -230,15 +221,10 @@ class WebgpuHead implements BackendHead {
     return this.#pieces;
   }
 
-  /** Rows padded with zeros to whole units. */
-  #padded(hiddenStates: Float32Array): Float32Array {
-    const { hiddenSize } = this.#shape;
-    const { paddedSize } = this.#layout;
-    if (paddedSize === hiddenSize) return hiddenStates;
-    const rows = hiddenStates.length / hiddenSize;
-    const padded = new Float32Array(rows * paddedSize);
-    for (let row = 0; row < rows; row++) padded.set(hiddenStates.subarray(row * hiddenSize, (row + 1) * hiddenSize), row * paddedSize);
-    return padded;
+  /** How rows from memory come into the order of the buffer. */
+  get #hiddenOrder(): Pick<RowSource & { kind: "memory" }, "rowValues" | "arrange"> {
+    const { hiddenSize } = this.#layout;
+    return { rowValues: hiddenSize, arrange: (rows, rowCount, batch, arranged) => arrangeHidden(rows, rowCount, hiddenSize, batch, arranged) };
   }
 
   /** The plan for so many rows, or where its kernel needs more than the device has, one for fewer. */
@@ -258,7 +244,7 @@ class WebgpuHead implements BackendHead {
   #planOf(division: ReturnType<typeof divisionFor>): Promise<SweepPlan> {
     let plan = this.#plans.get(division);
     if (plan === undefined) {
-      plan = this.#plan({ ...division, opaqueSums: this.#opaqueSums });
+      plan = this.#plan({ ...divisionOf(this.#shape.dtype, division), opaqueSums: this.#opaqueSums });
       this.#plans.set(division, plan);
       plan.catch(() => this.#plans.delete(division));
     }
@@ -267,8 +253,8 @@ class WebgpuHead implements BackendHead {
 
   async #plan(shape: TileShape): Promise<SweepPlan> {
     const { device } = this.#context;
-    const { unitBlocks, units, groups } = this.#layout;
-    const code = sampleTileShader(this.#shape.dtype, unitBlocks, { ...shape, step: stepOf(shape, units / groups) });
+    const { isNarrow, units, groups } = this.#layout;
+    const code = sampleTileShader(this.#shape.dtype, isNarrow, shape);
     const layouts = [this.#decider.sourceLayout, this.#decider.sweepLayout];
     const pipeline = await this.#context.pipeline(`sampleTile ${this.#shape.dtype}`, code, "sampleTile", layouts);
     const tokens = tileTokens(shape);
@@ -285,6 +271,6 @@ class WebgpuHead implements BackendHead {
         return { bindGroup: device.createBindGroup({ layout: this.#decider.sourceLayout, entries }), grid: [width, Math.ceil(tiles / width)] as const };
       }),
     );
-    return { pipeline, sources, tiles: firstTile, rowsAWorkgroup: batchRows(shape), assertInUse: () => void this.#piecesInUse() };
+    return { pipeline, sources, tiles: firstTile, rowsAWorkgroup: shape.batch, assertInUse: () => void this.#piecesInUse() };
   }
 }

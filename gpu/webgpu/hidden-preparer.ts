@@ -40,12 +40,12 @@ export class HiddenPreparer {
       kind: "device",
       // A prepared row is at least as long as it was given.
       rowBytes: paddedSize * 4,
-      prepare: (encoder, firstRow, rows) => {
+      prepare: (encoder, firstRow, rows, batch) => {
         const { binding, firstValue } = this.#window.open(encoder, slice, firstRow * givenBytes, rows * givenBytes, valueBytes);
-        const size = rows * paddedSize * 4;
+        const size = Math.ceil(rows / batch) * batch * paddedSize * 4;
         const values = { buffer: this.#prepared.reserve(size), size };
         const reports = this.#reports.reserve(rows * REPORT_WORDS * 4);
-        this.#kernel.encode(encoder, pipeline, [rows, hiddenSize, paddedSize, firstValue, exponentLimit], [binding, values, { buffer: reports }], rows);
+        this.#kernel.encode(encoder, pipeline, [rows, hiddenSize, paddedSize, batch, firstValue, exponentLimit], [binding, values, { buffer: reports }], rows);
         return { values, reports };
       },
       clear: () => [this.#window, this.#prepared, this.#reports].forEach((memory) => memory.destroy()),

@@ -116,7 +116,8 @@ class WebgpuBackend implements Backend {
     const most = Math.min(partBytes(limits) / 4, limits.maxComputeWorkgroupsPerDimension * LOGITS_TILE);
     if (vocabSize > most) throw new RangeError(`"logits" expected rows of at most ${most} tokens on this device, got ${vocabSize}`);
     return this.#withLogitsPlan(vocabSize, async (plan) => {
-      const source = { kind: "memory", values: logits, reports: new Uint32Array(0) } as const;
+      const arrange = (rows: Float32Array, _: number, __: number, arranged: Float32Array): void => arranged.set(rows);
+      const source = { kind: "memory", values: logits, reports: new Uint32Array(0), rowValues: vocabSize, arrange } as const;
       const { candidates } = await this.#opened.decider.decide(plan, source, request);
       return candidates!;
     });

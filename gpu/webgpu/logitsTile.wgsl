@@ -51,7 +51,7 @@ fn logitsTile(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation
       }
     }
     if (thread == 0u) {
-      storeBest(((row * sweep.samples + sample) * sweep.tiles + workgroup.y) * 2u, best[0], atomicLoad(&flags));
+      storeBest(row * sweep.samples + sample, best[0], atomicLoad(&flags));
     }
     workgroupBarrier();
   }

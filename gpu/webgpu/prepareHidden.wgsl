@@ -1,5 +1,5 @@
 // Hidden states as src/hidden.ts makes them of values in memory: rounded once to the head's operand format, canonical, and
-// zero where a row has a problem. One workgroup a row.
+// zero where a row has a problem, in the order of layout.ts. One workgroup a row.
 
 const FORMAT_F16 = 1u;
 const FORMAT_BF16 = 2u;
@@ -9,12 +9,13 @@ struct Preparation {
   rows: u32,
   columns: u32,
   paddedColumns: u32, // of a prepared row
+  batch: u32, // rows side by side
   firstValue: u32, // of the first row, in source
   exponentLimit: u32, // largest biased exponent of a row's largest magnitude that the range rule allows
 }
 
 @group(0) @binding(0) var<uniform> preparation: Preparation;
-@group(0) @binding(2) var<storage, read_write> hidden: array<u32>; // f32 bits [rows, paddedColumns]
+@group(0) @binding(2) var<storage, read_write> hidden: array<u32>; // f32 bits [blocks of rows, paddedColumns, batch]
 @group(0) @binding(3) var<storage, read_write> reports: array<vec4u>; // [rows]: problem, its column, the f32 bits there, 0
 
 const NO_PROBLEM = 0u;
@@ -109,7 +110,7 @@ fn prepareHidden(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocat
     return;
   }
   let first = preparation.firstValue + row * preparation.columns;
-  let firstPrepared = row * preparation.paddedColumns;
+  let firstPrepared = (row - row % preparation.batch) * preparation.paddedColumns + row % preparation.batch;
   var mine = Row(NONE, 0u, NONE);
   for (var column = thread; column < preparation.paddedColumns; column += WORKGROUP) {
     var rounded = 0u;
@@ -117,7 +118,7 @@ fn prepareHidden(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocat
       rounded = roundOperand(givenBits(first + column));
       mine = combine(mine, Row(select(column, NONE, isFinite(rounded)), rounded & 0x7fffffffu, column));
     }
-    hidden[firstPrepared + column] = rounded;
+    hidden[firstPrepared + column * preparation.batch] = rounded;
   }
   found[thread] = mine;
   for (var stride = WORKGROUP / 2u; stride > 0u; stride /= 2u) {
@@ -136,7 +137,7 @@ fn prepareHidden(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocat
   }
   if (report.x != NO_PROBLEM) {
     for (var column = thread; column < preparation.columns; column += WORKGROUP) {
-      hidden[firstPrepared + column] = 0u;
+      hidden[firstPrepared + column * preparation.batch] = 0u;
     }
     report.z = givenBits(first + report.y);
   }

@@ -10,6 +10,8 @@ const ASK_SCORE = 5u;
 const ASK_BEST = 6u;
 const ASK_SCALED_SUM = 7u;
 const ASK_DOT = 8u;
+const ASK_GAMMA_AT_MOST = 9u;
+const ASK_RANK = 10u;
 
 struct Questions {
   kind: u32,
@@ -20,7 +22,7 @@ struct Questions {
 @group(2) @binding(0) var<storage, read> questions: Questions;
 @group(2) @binding(1) var<storage, read_write> answers: array<array<u32, 8>>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(1)
 fn probe(@builtin(global_invocation_id) id: vec3u) {
   if (id.x >= questions.count) {
     return;
@@ -60,6 +62,12 @@ fn probe(@builtin(global_invocation_id) id: vec3u) {
     case ASK_SCALED_SUM: {
       a = vec4u(scaledWords(q[0], q[1]), 0u, 0u);
     }
+    case ASK_GAMMA_AT_MOST: {
+      a = vec4u(gammaAtMost(first.x), gammaAtMost(first.y), gammaAtMost(first.z), gammaAtMost(first.w));
+    }
+    case ASK_RANK: {
+      a = vec4u(rankOf(first.xy), rankOf(first.zw), rankOf(second.xy), rankOf(second.zw));
+    }
     default: {
       a = dotL32(q[0]);
     }
@@ -72,21 +80,18 @@ fn dotL32(row: u32) -> vec4u {
   var logit: Logit;
   var sum = 0f;
   for (var group = 0u; group < piece.groups; group++) {
-    var parts: array<f32, THREADS_A_ROW>;
-    for (var part = 0u; part < THREADS_A_ROW; part++) {
-      var sums = vec4f();
+    for (var lane = 0u; lane < DOT_LANES; lane++) {
+      var total = 0f;
       for (var unit = group * piece.groupUnits; unit < (group + 1u) * piece.groupUnits; unit++) {
+        let packed = weightsOf(row * rowLength() + lane, unit);
         for (var block = 0u; block < UNIT_BLOCKS; block++) {
-          let at = row * piece.units + unit;
-          let weight = unpackWeights(weights[at * THREADS_A_ROW + part], block);
-          sums = multiplyAdd(weight, hidden[(at * UNIT_BLOCKS + block) * THREADS_A_ROW + part], sums);
+          let column = (row * piece.units + unit) * UNIT_COLUMNS + block * DOT_LANES + lane;
+          total = multiplyAdd(weightOf(packed, block), hidden[column], total);
         }
       }
-      parts[part] = sumFour(sums);
+      store(lane, total);
     }
-    let low = sumFour(vec4f(parts[0], parts[1], parts[2], parts[3]));
-    let high = sumFour(vec4f(parts[4], parts[5], parts[6], parts[7]));
-    sum = opaque(low + high);
+    sum = opaque(sumSixteen(0u) + sumSixteen(16u));
     logit = addGroup(logit, sum, row, group);
   }
   return vec4u(zOf(logit), bitcast<u32>(sum), 0u);

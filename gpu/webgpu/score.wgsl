@@ -29,3 +29,13 @@ fn orderedScore(z: vec2u, gamma: u32, tau: u32) -> vec2u {
   let score = add64(z, noise) ^ vec2u(0u, 0x80000000u);
   return select(score, vec2u(0u, 0u), all(z == MASKED));
 }
+
+/// 32 bits of an ordered score: a higher rank is a higher score, scores of one rank differ by less than 2^-8 where they are
+/// within +-2^23.
+fn rankOf(score: vec2u) -> u32 {
+  let upper = score.y - RANK_BASE;
+  let rank = (upper << 8u) | (score.x >> 24u);
+  return select(select(0u, 0xffffffffu, score.y >= RANK_BASE), rank, upper < 0x1000000u);
+}
+
+const RANK_BASE = 0x80000000u - 0x800000u;

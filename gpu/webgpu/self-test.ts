@@ -5,13 +5,12 @@
  * too, nothing is sampled.
  */
 import { STATUS_ALL_MASKED, STATUS_INVALID, type Backend, type BackendHead, type Candidates, type HeadShape, type HeadSink } from "../../src/backend.js";
-import { DOT_LANES } from "../../src/spec/constants.js";
 import { encodeRequest } from "../../src/spec/request.js";
 import { GpuError } from "./gpu-error.js";
 import { layOutHead } from "./layout.js";
 import { KNOWN_BITS } from "./self-test-answers.js";
 import { HEAD_ROWS, knownHidden, knownLogits, KNOWN_SHAPES, knownScales, knownWeights, LOGITS_ROWS, NOISY_SAMPLES, type KnownHead, type KnownRow, type KnownRows } from "./self-test-inputs.js";
-import { batchRows, divisionFor } from "./tuning.js";
+import { divisionFor } from "./tuning.js";
 
 /** How a device keeps sums in their order: as they are written, or hidden from its compiler. */
 export type Rung = "fma" | "opaque sums";
@@ -139,7 +138,7 @@ export class SelfTest {
 
 /** Heads with the same text here are sampled by the same kernels. */
 function kernelsOf(shape: HeadShape): string {
-  return shape.dtype === "int8" ? `int8 by ${layOutHead(shape).unitBlocks * DOT_LANES} columns` : shape.dtype;
+  return shape.dtype === "int8" && layOutHead(shape).isNarrow ? "int8 by 32 columns" : shape.dtype;
 }
 
 function knownHeads(shape: HeadShape): KnownHead[] {
@@ -151,7 +150,7 @@ function knownHeads(shape: HeadShape): KnownHead[] {
 /** As many rows as need the same kernel: a full workgroup and a part of one if possible. */
 function rowsOfTest(rows: number, isSoftware: boolean): number {
   const division = divisionFor(rows, isSoftware);
-  const more = batchRows(division) + 3;
+  const more = division.batch + 3;
   return divisionFor(more, isSoftware) === division ? more : rows;
 }
 

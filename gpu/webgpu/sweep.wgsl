@@ -12,3 +12,11 @@ struct Sweep {
 @group(1) @binding(0) var<uniform> sweep: Sweep;
 @group(1) @binding(2) var<storage, read> request: array<u32>;
 @group(1) @binding(3) var<storage, read_write> candidates: array<vec4u>; // [sweep.rows * sweep.samples, sweep.tiles, 2]
+@group(1) @binding(4) var<storage, read_write> draws: array<Draw>; // [sweep.rows * sweep.samples], zero before a sweep
+
+/// What tiles of a draw have found so far, for those that follow. Two tokens are known to rank at least as high as the threshold.
+struct Draw {
+  leader: atomic<u32>, // the highest rank of a score
+  threshold: atomic<u32>,
+  candidates: atomic<u32>, // tiles that left some
+}

@@ -29,7 +29,7 @@ const batches = options.batch.split(",").map(Number);
 
 const MODULES = `
   export { sampleTileShader, reduceTilesShader } from "./gpu/webgpu/shaders.ts";
-  export { divisionFor, divisionOf, tileTokens } from "./gpu/webgpu/tuning.ts";
+  export { divisionFor, divisionOf, reduceThreads, tileTokens } from "./gpu/webgpu/tuning.ts";
   export { layOutHead } from "./gpu/webgpu/layout.ts";
   export { encodeRequest } from "./src/spec/request.ts";
   export { contextOf } from "./gpu/webgpu/device.ts";
@@ -41,7 +41,7 @@ const MODULES = `
   useGpuPlatform(nodeGpu);
   export { createSampler } from "./src/sampler.ts";
 `;
-const { sampleTileShader, reduceTilesShader, divisionFor, divisionOf, tileTokens, layOutHead, encodeRequest, contextOf, Decider, createHeadSink, SelfTest, createSampler } = await modules("webgpu", MODULES, options.modules);
+const { sampleTileShader, reduceTilesShader, divisionFor, divisionOf, reduceThreads, tileTokens, layOutHead, encodeRequest, contextOf, Decider, createHeadSink, SelfTest, createSampler } = await modules("webgpu", MODULES, options.modules);
 
 /** The tile kernel up to its logits, which go to memory as [rows, V]. */
 const LOGITS_ONLY = `
@@ -204,7 +204,7 @@ async function kernelTimes(shape, { isNarrow, units, paddedSize }, weights, rows
 
   const tilePipeline = await compile(device, code, "sampleTile");
   const tileGroups = [bindGroup(device, tilePipeline, 0, { 0: piece, 1: weights }), bindGroup(device, tilePipeline, 1, { 0: sweep, 1: hidden, 2: request, 3: candidates, 4: draws })];
-  const reducePipeline = await compile(device, reduceTilesShader());
+  const reducePipeline = await compile(device, reduceTilesShader(reduceThreads(false)));
   const reduceGroup = bindGroup(device, reducePipeline, 0, { 0: reduction, 1: candidates, 2: decisions, 3: draws });
   const ours = await gpuTime(
     device,

@@ -12,6 +12,7 @@ import { gridWidth } from "./kernel.js";
 import { ReadBack } from "./read-back.js";
 import { reduceTilesShader } from "./shaders.js";
 import { TokenWriter } from "./token-writer.js";
+import { reduceThreads } from "./tuning.js";
 
 /** How to sweep one source of logits. */
 export interface SweepPlan {
@@ -126,7 +127,7 @@ export class Decider {
 
   static async create(context: GpuContext): Promise<Decider> {
     const decider = new Decider(context);
-    decider.#reduce = await context.pipeline("reduceTiles", reduceTilesShader(), "reduceTiles", [decider.#reduceLayout]);
+    decider.#reduce = await context.pipeline("reduceTiles", reduceTilesShader(reduceThreads(context.isSoftware)), "reduceTiles", [decider.#reduceLayout]);
     return decider;
   }
 

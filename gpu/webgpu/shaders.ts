@@ -94,13 +94,12 @@ export function logitsTileShader(): string {
   return [RULE, constantsOf({ WORKGROUP: LOGITS_WORKGROUP }), integers, philox4x32, gamma26, score, argmaxCombine, sweep, request, storeBest, logitsTile].join("\n");
 }
 
-/** Threads of a workgroup of reduceTiles. */
-const REDUCE_WORKGROUP = 256;
 /** Tiles whose candidates a thread of reduceTiles reads at a time. */
 const REDUCE_AHEAD = 4;
 
-export function reduceTilesShader(): string {
-  const text = [constantsOf({ WORKGROUP: REDUCE_WORKGROUP, AHEAD: REDUCE_AHEAD }), integers, argmaxCombine, reduceTiles].join("\n");
+/** workgroup: threads, a power of two */
+export function reduceTilesShader(workgroup: number): string {
+  const text = [constantsOf({ WORKGROUP: workgroup, AHEAD: REDUCE_AHEAD }), integers, argmaxCombine, reduceTiles].join("\n");
   return unrollLoops(text, { AHEAD: REDUCE_AHEAD });
 }
 

@@ -13,15 +13,23 @@ const DIVISIONS: readonly { readonly rows: number; readonly division: Division }
   { rows: Infinity, division: { workgroup: 64, rowsAThread: 16, batch: 8, staged: true } },
 ];
 
-/** Where the processor plays the GPU, compiling costs more than computing: kernels are small, and there are two of them. */
+/**
+ * Where the processor plays the GPU, compiling costs more than computing, and more the more memory a workgroup has: kernels are
+ * small, and there are two of them.
+ */
 const SOFTWARE_DIVISIONS: typeof DIVISIONS = [
-  { rows: 1, division: { workgroup: 64, rowsAThread: 16, batch: 1, staged: false } },
-  { rows: Infinity, division: { workgroup: 64, rowsAThread: 8, batch: 4, staged: false } },
+  { rows: 1, division: { workgroup: 32, rowsAThread: 16, batch: 1, staged: false } },
+  { rows: Infinity, division: { workgroup: 32, rowsAThread: 4, batch: 4, staged: false } },
 ];
 
 /** isSoftware: whether the adapter computes on the processor. */
 export function divisionFor(rows: number, isSoftware: boolean): Division {
   return (isSoftware ? SOFTWARE_DIVISIONS : DIVISIONS).find((entry) => rows <= entry.rows)!.division;
+}
+
+/** Threads of a workgroup of reduceTiles. */
+export function reduceThreads(isSoftware: boolean): number {
+  return isSoftware ? 32 : 256;
 }
 
 /** The division as it is for a dtype: f32 weights take twice the registers of others. */

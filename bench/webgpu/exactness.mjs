@@ -1,12 +1,11 @@
 /**
  * Whether the WebGPU backend decides as the others do, on whatever adapter is here:
- *   node bench/webgpu/exactness.mjs [--problems 10000] [--processes 16] [--vocab 151936] [--hidden 4096] [--rows 64] [--stories FOLDER] [--backends webgpu,wasm]
- * problems: the seeded ones of the tests, on --backends against the oracle, shared out over processes. head: one bf16 head of full size, its
+ *   node bench/webgpu/exactness.mjs [--problems 10000] [--first 0] [--processes 16] [--vocab 151936] [--hidden 4096] [--rows 64] [--stories FOLDER] [--backends webgpu,wasm]
+ * problems: the seeded ones of the tests from number --first on, on --backends against the oracle, shared out over processes. head: one bf16 head of full size, its
  * vocabulary in ranges over processes that run WebAssembly. stories: stories260K.bin and tok512.bin in FOLDER, against the oracle.
  * Every token, 64-bit score and runner-up is compared. Exit code 1 when one differs.
  */
 import { fork } from "node:child_process";
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -15,6 +14,7 @@ import { bundle, fillWeights, modules, openDevice, weightBits } from "./gpu.mjs"
 const { values: options } = parseArgs({
   options: {
     problems: { type: "string", default: "10000" },
+    first: { type: "string", default: "0" },
     processes: { type: "string", default: "16" },
     vocab: { type: "string", default: "151936" },
     hidden: { type: "string", default: "4096" },
@@ -27,7 +27,7 @@ const { values: options } = parseArgs({
     index: { type: "string" },
   },
 });
-const [problems, processes, vocabSize, hiddenSize, rows] = ["problems", "processes", "vocab", "hidden", "rows"].map((name) => Number(options[name]));
+const [problems, first, processes, vocabSize, hiddenSize, rows] = ["problems", "first", "processes", "vocab", "hidden", "rows"].map((name) => Number(options[name]));
 
 const MODULES = `
   import { usePlatform } from "./src/core-module.ts";
@@ -37,16 +37,13 @@ const MODULES = `
   import { nodeGpu } from "./src/platform/node-gpu.ts";
   useGpuPlatform(nodeGpu);
   export { createSampler } from "./src/sampler.ts";
-  export { makeProblem } from "./test/problems.ts";
-  export { runProblem, difference, detailLine } from "./test/compare.ts";
+  export * from "./bench/webgpu/comparison.ts";
   export { WasmCore } from "./src/backends/wasm-core.ts";
   export { emptyCandidates, mergeCandidates } from "./src/shard/merge.ts";
   export { encodeRequest, decodeRequest } from "./src/spec/request.ts";
   export { prepareHiddenStates } from "./src/hidden.ts";
   export { f32BitsToBf16, bitsFromF32 } from "./src/spec/float.ts";
   export { readCheckpoint } from "./examples/stories/checkpoint.ts";
-  export { roundHead } from "./examples/stories/head.ts";
-  export { tellStories } from "./examples/stories/story.ts";
 `;
 const bundled = options.modules ?? (await bundle("exactness", MODULES));
 const library = await modules("exactness", MODULES, bundled);
@@ -83,29 +80,15 @@ async function part(name, index) {
 }
 
 async function compareProblems(core) {
-  const parts = await everyPart("problems", core);
-  const differences = parts.flatMap(({ differences }) => differences);
-  const digest = createHash("sha256");
-  const lines = parts.flatMap(({ lines }) => lines).sort(([a], [b]) => a - b);
-  for (const [, text] of lines) digest.update(text);
-  console.log(`${lines.length} problems on ${options.backends}: ${differences.length} differences, digest of the oracle's decisions ${digest.digest("hex")}`);
-  for (const difference of differences.slice(0, 10)) console.log(difference);
-  return differences.length;
+  return library.reportProblems((await everyPart("problems", core)).flat(), options.backends);
 }
 
 async function problemsOf(index) {
-  const differences = [];
-  const lines = [];
-  for (let number = index; number < problems; number += processes) {
-    const problem = library.makeProblem(number);
-    const expected = await library.runProblem(problem, "reference");
-    lines.push([number, expected.map((detail) => `${library.detailLine(detail)}\n`).join("")]);
-    for (const backend of options.backends.split(",")) {
-      const found = library.difference(`${backend}, ${problem.name}`, expected, await library.runProblem(problem, backend));
-      if (found !== null) differences.push(found);
-    }
+  const compared = [];
+  for (let number = first + index; number < first + problems; number += processes) {
+    compared.push(await library.compareProblem(number, options.backends.split(",")));
   }
-  return { differences, lines };
+  return compared;
 }
 
 function headInputs() {
@@ -154,20 +137,6 @@ async function rangeOf(index) {
 async function compareStories(folder) {
   const checkpoint = await library.readCheckpoint(`${folder}/stories260K.bin`);
   let wrong = 0;
-  for (const dtype of ["f32", "bf16", "f16"]) {
-    const tell = async (backend, sequences) => {
-      const head = library.roundHead(checkpoint.head, dtype, [checkpoint.shape.vocabSize, checkpoint.shape.dim]);
-      const sampler = await library.createSampler({ weights: head, backend });
-      const stories = await library.tellStories({ checkpoint, sampler, seed: 1n, sequences, prompt: [], temperature: 1, steps: 128 });
-      sampler.dispose();
-      return stories.map(({ tokens }) => [...tokens].join());
-    };
-    const expected = await tell("reference", [0, 1, 2, 3]);
-    const together = await tell("webgpu", [0, 1, 2, 3]);
-    const alone = (await Promise.all([0, 1, 2, 3].map((sequence) => tell("webgpu", [sequence])))).flat();
-    const differing = expected.filter((story, i) => story !== together[i] || story !== alone[i]).length;
-    console.log(`stories260K, ${dtype}: ${differing} of ${expected.length} stories of 128 steps differ, in a batch and alone`);
-    wrong += differing;
-  }
+  for (const dtype of library.STORY_DTYPES) wrong += library.reportStories(await library.compareStories(checkpoint, dtype));
   return wrong;
 }

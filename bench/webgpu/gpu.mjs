@@ -16,7 +16,7 @@ export async function bundle(name, contents) {
   const { build } = await import("esbuild");
   const { wgslForEsbuild } = await import("../../scripts/wgsl.mjs");
   const outfile = `${root}build/bench-${name}.mjs`;
-  await build({ stdin: { contents, resolveDir: root }, bundle: true, format: "esm", platform: "node", outfile, plugins: [wgslForEsbuild], external: ["webgpu"], logLevel: "warning" });
+  await build({ stdin: { contents, resolveDir: root }, bundle: true, format: "esm", platform: "node", outfile, plugins: [wgslForEsbuild], external: ["webgpu", "playwright-core"], logLevel: "warning" });
   return outfile;
 }
 

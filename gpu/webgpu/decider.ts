@@ -2,9 +2,11 @@
  * From a request to its decisions: sweeps over a source of logits that leave two candidates a tile and draw, a reduction of
  * these to two a draw, and 32 bytes a draw that come back, or tokens that stay on the device.
  */
-import { STATUS_INVALID, STATUS_OK, type BufferSlice, type Candidates } from "../../src/backend.js";
+import type { BufferSlice, Candidates } from "../../src/backend.js";
 import { emptyCandidates } from "../../src/shard/merge.js";
 import { HEADER_ROWS, HEADER_SAMPLES, HEADER_TOTAL_WORDS, HEADER_WORDS, RECORD_WORDS } from "../../src/spec/request.js";
+import { DECISION_BYTES, readDecisions } from "../decisions.js";
+import { cut, type Block } from "../parts.js";
 import type { GpuContext } from "./context.js";
 import { COPY_DST, COPY_SRC, STAGE_COMPUTE, STORAGE, UNIFORM } from "./flags.js";
 import { GrowingBuffer } from "./growing-buffer.js";
@@ -60,8 +62,6 @@ export interface Decisions {
   readonly reports: Uint32Array;
 }
 
-/** Two vectors of four words for a draw, and as many for each of its tiles. */
-const DECISION_BYTES = 32;
 /** What tiles know of a draw: see sweep.wgsl. */
 const DRAW_BYTES = 12;
 /** Room for the candidates of one sweep. More draws take more sweeps. */
@@ -70,17 +70,6 @@ const CANDIDATE_BYTES = 64 << 20;
 const PART_BYTES = 64 << 20;
 /** Offset of a uniform, and of what else shares a buffer: the standard's largest alignment. */
 const ALIGNMENT = 256;
-const NO_TOKEN = 0xffffffff;
-const FLAG_INVALID = 1;
-const SIGN = 1n << 63n;
-
-/** Some rows of a request and some of their samples. Its draws follow each other in the request. */
-interface Block {
-  readonly firstRow: number;
-  readonly rows: number;
-  readonly firstSample: number;
-  readonly samples: number;
-}
 
 /** Bytes that the rows of one part of a call may take. */
 export function partBytes({ maxStorageBufferBindingSize, maxBufferSize }: GPUSupportedLimits): number {
@@ -272,39 +261,4 @@ function aligned(offset: number): number {
 function rowsOf<T extends Uint32Array | Float32Array>(values: T, rowCount: number, { firstRow, rows }: Block): T {
   const width = values.length / rowCount;
   return values.subarray(firstRow * width, (firstRow + rows) * width) as T;
-}
-
-/**
- * Blocks of at most so many rows and draws, at least one of each: whole rows, or some samples of one row. Where more than `batch`
- * rows fit, multiples of it: a kernel takes these together.
- */
-function cut(block: Block, mostRows: number, mostDraws: number, batch: number): Block[] {
-  const samples = Math.max(1, Math.min(block.samples, mostDraws));
-  const most = Math.max(1, Math.min(block.rows, mostRows, Math.floor(mostDraws / block.samples)));
-  const rows = most > batch ? most - (most % batch) : most;
-  const blocks: Block[] = [];
-  for (let row = 0; row < block.rows; row += rows) {
-    for (let sample = 0; sample < block.samples; sample += samples) {
-      blocks.push({ firstRow: row, rows: Math.min(rows, block.rows - row), firstSample: sample, samples: Math.min(samples, block.samples - sample) });
-    }
-  }
-  return blocks;
-}
-
-function readDecisions(words: Uint32Array, candidates: Candidates, firstDraw: number): void {
-  const score = (low: number, high: number): bigint => BigInt.asIntN(64, ((BigInt(high) << 32n) | BigInt(low)) ^ SIGN);
-  for (let at = 0, draw = firstDraw; at < words.length; at += 8, draw++) {
-    const [low, high, token, flags, low2, high2, runnerUp] = words.subarray(at, at + 7) as unknown as [number, number, number, number, number, number, number];
-    if (flags & FLAG_INVALID) {
-      candidates.status[draw] = STATUS_INVALID;
-      continue;
-    }
-    if (token === NO_TOKEN) continue;
-    candidates.status[draw] = STATUS_OK;
-    candidates.token[draw] = token;
-    candidates.score[draw] = score(low, high);
-    if (runnerUp === NO_TOKEN) continue;
-    candidates.runnerUp[draw] = runnerUp;
-    candidates.runnerUpScore[draw] = score(low2, high2);
-  }
 }

@@ -7,5 +7,6 @@ export { mulhi, philox4x32, tokenWord, wordAddress, type DrawAddress, type Words
 export { gamma26, q32 } from "./spec/gumbel.js";
 export { argmaxCombine, fix, MASK, reportMargin, reportScore, scoreOf, tauOf, tokenGamma, type Scored } from "./spec/score.js";
 export { decodeWeight, dotL32, logitOf, roundHidden, rowZ, scaledSum, type Head, type WeightData } from "./spec/logit.js";
+export { tensorCoreDot, tensorCoreLogit, tensorCoreOperands, type TensorCoreDtype, type TensorCoreOperands } from "./spec/tensor-core.js";
 export { drawRow, drawWithoutReplacement, rowFromLogits, type Draw, type RowZ } from "./spec/sample.js";
 export { decodeRequest, encodeRequest, type Request, type RowRequest } from "./spec/request.js";

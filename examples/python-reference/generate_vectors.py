@@ -12,7 +12,7 @@ import pathlib
 import sys
 
 from flash_sampling_reference import SPEC_VERSION
-from vector_makers import digests, dots, draws, noise, numbers, problems, requests
+from vector_makers import digests, dots, draws, noise, numbers, problems, requests, tensor_cores
 
 FILES = {
     "philox.json": noise.philox,
@@ -33,6 +33,7 @@ FILES = {
     "without-replacement.json": draws.without_replacement_file,
     "request.json": requests.request_file,
     "digest.json": digests.digest_file,
+    "tensor-core.json": tensor_cores.tensor_core_file,
 }
 
 

@@ -15,6 +15,8 @@ import { filePlatform } from "./platform/files.js";
 import { nodeGpu } from "./platform/node-gpu.js";
 import { SPEC_VERSION } from "./spec/constants.js";
 
+// Mesa's layer that orders devices complains on stderr in each process without a desktop. It does not change which are there.
+process.env["NODEVICE_SELECT"] ??= "1";
 usePlatform(filePlatform("node"));
 useGpuPlatform("bun" in process.versions ? NO_GPU_IN_BUN : nodeGpu);
 

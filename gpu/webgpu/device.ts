@@ -23,7 +23,7 @@ export async function isSoftware(gpu: GPU): Promise<boolean> {
 
 async function requestAdapter(gpu: GPU): Promise<GPUAdapter> {
   const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
-  if (adapter === null) throw new GpuError("refused", '"gpu" expected an adapter, got none');
+  if (adapter === null) throw new GpuError("refused", '"webgpu" expected an adapter, got none: no driver here that WebGPU accepts');
   return adapter;
 }
 

@@ -117,7 +117,7 @@ function formatRow([backend, ...cells]: readonly string[]): string {
 }
 
 function formatRun({ backend, reason, tokens, loadMilliseconds, sampleMilliseconds }: Run): string {
-  if (reason !== null) return `${backend.padEnd(12)}  does not run here`;
+  if (reason !== null) return `${backend.padEnd(12)}  left out`;
   return formatRow([backend, loadMilliseconds.toFixed(0), sampleMilliseconds.toFixed(1), ...tokens.map(String)]);
 }
 

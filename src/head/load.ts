@@ -10,6 +10,7 @@ import { HeadDigest } from "./digest.js";
 import { arrayHead, readHead, type HeadArray, type HeadReader } from "./head-reader.js";
 import type { ScalesLocation } from "./scales.js";
 import { openSource, type SourceInput } from "./source.js";
+import { typedArrayKind } from "../typed-arrays.js";
 
 export interface LoadProgress {
   /** Bytes of weights that are in place. */
@@ -60,6 +61,10 @@ export async function loadHead(options: LoadOptions): Promise<LoadedHead> {
   if (typeof weights !== "string" && (typeof weights !== "object" || weights === null)) {
     throw new TypeError(`"weights" expected { data, dtype, shape }, a path, URL, Blob, list of Files or bytes, got ${describe(weights)}`);
   }
+  const kind = typedArrayKind(weights);
+  if (kind !== undefined && kind !== "Uint8Array") {
+    throw new TypeError(`"weights" expected { data, dtype, shape } for weights in memory, or the bytes of a file in a Uint8Array, got ${describe(weights)}`);
+  }
   if (isHeadArray(weights)) {
     if (tensor !== undefined || scales !== undefined) throw new TypeError(`"weights" expected a file together with tensor or scales, got an array`);
     return streamRows(arrayHead(weights), options);
@@ -78,7 +83,8 @@ export async function loadHead(options: LoadOptions): Promise<LoadedHead> {
 }
 
 function isHeadArray(weights: LoadOptions["weights"]): weights is HeadArray {
-  return typeof weights === "object" && weights !== null && "data" in weights && "dtype" in weights;
+  // Any one of them tells what was meant; what lacks another is refused by name.
+  return typeof weights === "object" && ["data", "dtype", "shape"].some((name) => name in weights);
 }
 
 async function streamRows(reader: HeadReader, { createSink, signal, onProgress }: LoadOptions): Promise<LoadedHead> {

@@ -66,6 +66,8 @@ export interface Decisions {
 const DRAW_BYTES = 12;
 /** Room for the candidates of one sweep. More draws take more sweeps. */
 const CANDIDATE_BYTES = 64 << 20;
+/** Samples of one sweep: a workgroup draws those of its tile one after the other, and drivers end what runs for seconds. */
+const SWEEP_SAMPLES = 4096;
 /** Room for the rows or the decisions of one part of a call. */
 const PART_BYTES = 64 << 20;
 /** Offset of a uniform, and of what else shares a buffer: the standard's largest alignment. */
@@ -217,7 +219,8 @@ export class Decider {
   #sweepsOf(plan: SweepPlan, { rows, samples }: Block): Block[] {
     const { maxStorageBufferBindingSize, maxBufferSize, maxComputeWorkgroupsPerDimension } = this.#context.device.limits;
     const bytes = Math.min(CANDIDATE_BYTES, maxStorageBufferBindingSize, maxBufferSize);
-    const draws = Math.floor(bytes / (plan.tiles * DECISION_BYTES));
+    const room = Math.floor(bytes / (plan.tiles * DECISION_BYTES));
+    const draws = samples > SWEEP_SAMPLES ? Math.min(room, SWEEP_SAMPLES) : room;
     return cut({ firstRow: 0, rows, firstSample: 0, samples }, (maxComputeWorkgroupsPerDimension - 1) * plan.rowsAWorkgroup, draws, plan.rowsAWorkgroup);
   }
 

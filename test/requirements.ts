@@ -17,6 +17,7 @@ export const REQUIREMENTS = [
   "chromium-webgpu",
   "deno-webgpu",
   // other programs and data
+  "c++", // a C++ compiler, for the CUDA twins on the host
   "python", // python3, 3.9 or newer, for the second implementation
   "shared", // ../shared beside the checkout, or FLASH_SAMPLING_SHARED
 ] as const;

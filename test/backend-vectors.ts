@@ -1,6 +1,8 @@
 /** The known answers of whole decisions, put to a backend: what test/vectors/sample.json and logits.json say of it. */
+import { expect, it } from "vitest";
 import { STATUS_ALL_MASKED, STATUS_OK, type Backend, type Candidates } from "../src/backend.js";
-import type { HeadArray } from "../src/index.js";
+import { createBackend } from "../src/backends/list.js";
+import type { BackendName, HeadArray } from "../src/index.js";
 import { loadHead } from "../src/head/load.js";
 import { prepareHiddenStates } from "../src/hidden.js";
 import * as oracle from "../src/oracle.js";
@@ -42,6 +44,17 @@ export const QUESTIONS: readonly { readonly name: string; answers(backend: Backe
   ...readVectors("sample").problems.map((problem: any) => ({ name: `sample: ${problem.name}`, answers: (backend: Backend) => sampleAnswers(backend, problem) })),
   ...readVectors("logits").cases.map((given: any) => ({ name: `logits: ${given.name}`, answers: (backend: Backend) => logitsAnswers(backend, given) })),
 ];
+
+/** The tests of a backend that put them all to it. */
+export function knownAnswers(name: BackendName): void {
+  it.each(QUESTIONS)("$name", async ({ answers }) => {
+    const backend = await createBackend(name);
+    const { expected, got } = await answers(backend);
+    expect(expected.length).toBeGreaterThan(0);
+    expect(got).toEqual(expected);
+    backend.dispose();
+  });
+}
 
 function drawLines(candidates: Candidates, tau: number): string[] {
   return Array.from(candidates.token, (_, index) => shownDraw(oracle, drawOf(candidates, index), tau));

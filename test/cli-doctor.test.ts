@@ -6,6 +6,7 @@ import { BACKENDS } from "../src/index.js";
 import { KNOWN_PROBLEMS } from "../src/cli/known-answers.js";
 import { PHILOX_M1, SPEC_VERSION } from "../src/spec/constants.js";
 import { useCli } from "./cli-process.js";
+import { NO_DRIVER } from "./swiftshader.js";
 import { readVectors } from "./vector-checks.js";
 
 const { folder, run, program } = useCli();
@@ -71,10 +72,12 @@ describe("doctor", () => {
     }
   });
 
+  // Without a driver of the GPU, whose kernels would be compiled once more.
   test("as text", async () => {
-    const { code, stdout } = await run(["doctor"]);
+    const { code, stdout } = await run(["doctor"], { variables: NO_DRIVER });
     expect(code).toBe(0);
     for (const { name } of BACKENDS) expect(stdout).toMatch(new RegExp(`^${name} .*(runs here +passed|not here +not run)`, "m"));
+    expect(stdout).toMatch(/^reference +runs here +passed/m);
     expect(stdout).not.toContain("\x1b");
   });
 });

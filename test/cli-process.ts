@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly isStdinEndless?: boolean;
   /** Another cli.js than the built one. */
   readonly program?: string;
+  /** Of the environment, beside those of this process. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Called once, with the process, when it has started. */
   readonly onStart?: (child: ReturnType<typeof spawn>) => void;
 }
@@ -67,9 +69,9 @@ async function builtCli(folder: string): Promise<string> {
   return join(dist, "cli.js");
 }
 
-function start(args: readonly string[], cwd: string, { stdin, isStdinEndless, onStart }: RunOptions): Promise<Ended> {
+function start(args: readonly string[], cwd: string, { stdin, isStdinEndless, variables, onStart }: RunOptions): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...process.execArgv, ...args], { cwd });
+    const child = spawn(process.execPath, [...process.execArgv, ...args], { cwd, env: { ...process.env, ...variables } });
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

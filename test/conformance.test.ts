@@ -1,4 +1,5 @@
-/** The quick part of the conformance run; test/slow has all 10,000 problems on every backend. */
+/** The quick part of the conformance run; test/slow has all 10,000 problems, and webgpu.test.ts some of these. */
 import { describeConformance } from "./conformance.js";
+import { BESIDE_WEBGPU } from "./each-backend.js";
 
-describeConformance(120, { webgpu: 7 });
+describeConformance(BESIDE_WEBGPU, 120);

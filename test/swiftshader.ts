@@ -18,3 +18,6 @@ export function driverVariables(): Record<string, string> {
   const driver = FOLDERS.map((folder) => join(folder, DRIVER)).find((path) => existsSync(path));
   return driver === undefined ? {} : { VK_ICD_FILENAMES: driver, ...quiet };
 }
+
+/** The variables of a machine without any driver. */
+export const NO_DRIVER: Readonly<Record<string, string>> = { VK_ICD_FILENAMES: "/nonexistent", VK_DRIVER_FILES: "/nonexistent" };

@@ -1,4 +1,4 @@
-/** The known answers of the independent reader: the oracle function by function, every backend decision by decision. */
+/** The known answers of the independent reader: the oracle function by function, every backend but WebGPU decision by decision. */
 import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
@@ -11,9 +11,9 @@ import { loadHead } from "../src/head/load.js";
 import { isInRange, prepareHiddenStates } from "../src/hidden.js";
 import * as float from "../src/spec/float.js";
 import * as oracle from "../src/oracle.js";
-import { QUESTIONS } from "./backend-vectors.js";
+import { knownAnswers, QUESTIONS } from "./backend-vectors.js";
+import { describeBackends } from "./each-backend.js";
 import { f32Values, readVectors, VECTOR_CHECKS, vectorHead, words } from "./vector-checks.js";
-import { unavailable } from "./require.js";
 
 describe("the oracle gives the known answers of", () => {
   it.each(Object.keys(VECTOR_CHECKS))("%s", (name) => {
@@ -31,24 +31,13 @@ describe("the oracle gives the known answers of", () => {
   });
 
   it("and every file is read by a test", () => {
-    const read = new Set([...Object.keys(VECTOR_CHECKS).map((name) => name.split(" ")[0]), "range", "refused", "digest"]);
+    const read = new Set([...Object.keys(VECTOR_CHECKS).map((name) => name.split(" ")[0]), "range", "refused", "digest", "tensor-core"]);
     const files = readdirSync(new URL("vectors", import.meta.url)).filter((file) => file.endsWith(".json"));
     expect(files.map((file) => file.replace(".json", "")).sort()).toEqual([...read].sort());
   });
 });
 
-describe.each(BACKENDS.map(({ name }) => name))("%s", async (name) => {
-  const entry = BACKENDS.find((backend) => backend.name === name)!;
-  describe.skipIf(unavailable(name, await entry.probe()))("gives the known answers of", () => {
-    it.each(QUESTIONS)("$name", async ({ answers }) => {
-      const backend = await entry.create();
-      const { expected, got } = await answers(backend);
-      expect(expected.length).toBeGreaterThan(0);
-      expect(got).toEqual(expected);
-      backend.dispose();
-    });
-  });
-});
+describeBackends("gives the known answers of", knownAnswers);
 
 describe("the unoptimised build of the core", async () => {
   const module = await WebAssembly.compile(Uint8Array.from(await readFile(`${await buildWasm()}/core.debug.wasm`)));

@@ -159,7 +159,10 @@ async function expectOracle(name: string, head: HeadInput, hiddenStates: Float32
 
 function makeHead(dtype: Half, vocabSize: number, hiddenSize: number, weight: (token: number, column: number) => number): HeadInput {
   const round = dtype === "bf16" ? f32BitsToBf16 : f32BitsToF16;
-  const data = Uint16Array.from({ length: vocabSize * hiddenSize }, (_, at) => round(bitsFromF32(Math.fround(weight(Math.floor(at / hiddenSize), at % hiddenSize)))));
+  const data = new Uint16Array(vocabSize * hiddenSize);
+  for (let token = 0, at = 0; token < vocabSize; token++) {
+    for (let column = 0; column < hiddenSize; column++, at++) data[at] = round(bitsFromF32(Math.fround(weight(token, column))));
+  }
   const head = { shape: { dtype, vocabSize, hiddenSize, groupSize: 0 }, bytes: new Uint8Array(data.buffer), scales: null };
   canonicalise(head);
   return head;

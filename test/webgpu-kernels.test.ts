@@ -51,7 +51,9 @@ class Probe {
   /** An answer of eight words for each question of up to sixteen. */
   async ask(kind: number, questions: readonly (readonly number[])[], { shape, bytes, hidden, scales }: Operands = NO_OPERANDS): Promise<number[][]> {
     const { device } = this.#context;
-    const pipeline = await this.#context.pipeline("probe", this.#code, "probe", this.#layouts);
+    // The kind as a constant: what other kinds need is not compiled.
+    const code = this.#code.replace("switch questions.kind {", `switch ${kind}u {`);
+    const pipeline = await this.#context.pipeline("probe", code, "probe", this.#layouts);
     const asked = new Uint32Array(2 + questions.length * QUESTION_WORDS);
     asked.set([kind, questions.length]);
     questions.forEach((question, index) => asked.set(question, 2 + index * QUESTION_WORDS));

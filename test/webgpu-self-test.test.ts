@@ -1,5 +1,5 @@
 /**
- * The self-test of WebGPU: right devices pass, each deliberately miscompiled kernel is refused, and one that is wrong only where
+ * The self-test of WebGPU: right devices pass, deliberately miscompiled kernels are refused, and one that is wrong only where
  * its compiler sees the sums ends on the second rung. What needs no GPU runs on the WebAssembly core in its place.
  */
 import { execFile } from "node:child_process";
@@ -7,11 +7,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { GpuContext } from "../gpu/webgpu/context.js";
-import { Decider } from "../gpu/webgpu/decider.js";
 import { GpuError } from "../gpu/webgpu/gpu-error.js";
 import * as host from "../gpu/webgpu/host.js";
-import { createHeadSink } from "../gpu/webgpu/head.js";
 import { KNOWN_BITS } from "../gpu/webgpu/self-test-answers.js";
 import { HEAD_ROWS, knownHidden, knownLogits, KNOWN_SHAPES, knownScales, knownWeights, LOGITS_ROWS, NOISY_SAMPLES } from "../gpu/webgpu/self-test-inputs.js";
 import { SelfTest, type CreateSink, type Rung } from "../gpu/webgpu/self-test.js";
@@ -28,14 +25,11 @@ import { encodeRequest } from "../src/spec/request.js";
 import { Inputs, makeWeights } from "./problems.js";
 import { unavailable } from "./require.js";
 import { openSharedContext } from "./webgpu-device.js";
+import { expectRefusal, miscompilerOf, wrongBits, type Miscompile } from "./webgpu-miscompiled.js";
 import { MUTANTS, mutate } from "./webgpu-mutants.js";
-
-type Code = (code: string) => string;
 
 /** The device for all tests. Its GPU stays referenced: Dawn needs it as long as the device is used. */
 const opened = await openSharedContext();
-
-const wrongBits = expect.objectContaining({ name: "GpuError", kind: "wrong-bits" });
 
 describe("the known bits", async () => {
   it.each(Object.entries(KNOWN_SHAPES))("of %s heads are the oracle's", (name, shape: HeadShape) => {
@@ -239,24 +233,15 @@ describe("doctor", () => {
 
 describe.skipIf(unavailable("webgpu", typeof opened === "string" ? opened : null))("a WebGPU device", () => {
   const { context } = opened as Exclude<typeof opened, string>;
-  let decider: Decider;
-  beforeAll(async () => void (decider = await Decider.create(context)));
+  let miscompile: Miscompile;
+  beforeAll(async () => void (miscompile = await miscompilerOf(context)));
 
-  /** The device with a compiler that changes sampleTile as told. */
-  function miscompiled(translate: Code): { test: SelfTest; createSink: CreateSink } {
-    const wrong = new GpuContext(context.device, context.description, context.isSoftware, translate);
-    const createSink: CreateSink = (shape, scales, rung) => createHeadSink(wrong, decider, shape, scales, rung === "opaque sums");
-    return { test: new SelfTest(context, createSink), createSink };
-  }
-
-  it.each(MUTANTS)("is refused with $name ($head)", async (mutant) => {
-    const { test } = miscompiled((code) => mutate(code, mutant));
-    await expect(test.assertRight(KNOWN_SHAPES[mutant.head], "opaque sums", 1)).rejects.toEqual(wrongBits);
-  });
+  // A kernel takes long to compile where no GPU is. Those that follow each other are wrong in like ways: test/slow has all.
+  it.each(MUTANTS.filter((_, index) => index % 3 === 0))("is refused with $name ($head)", (mutant) => expectRefusal(miscompile, mutant));
 
   it("passes over no tile that a draw needs: a screen that asks for a little more loses tokens", async () => {
     const inputs = new Inputs(7);
-    const shape: HeadShape = { dtype: "bf16", vocabSize: 3000, hiddenSize: 32, groupSize: 0 };
+    const shape: HeadShape = { dtype: "bf16", vocabSize: 1500, hiddenSize: 32, groupSize: 0 };
     const weights = makeWeights(inputs, "bf16", shape.vocabSize, shape.hiddenSize) as Uint16Array;
     const hiddenStates = Float32Array.from({ length: 4 * 32 }, () => Math.fround(Math.round(inputs.normal() * 64) / 64));
     const rows = [0, 1, 2, 3].map((row) => ({ seed: 5n, sequence: row, position: 0, tau: (row + 1) << 23, firstSample: 0 }));
@@ -275,8 +260,8 @@ describe.skipIf(unavailable("webgpu", typeof opened === "string" ? opened : null
     };
     const core = await createBackend("wasm");
     const expected = await decide(async (...given) => core.createHead(given[0], given[1]));
-    expect(await decide(miscompiled((code) => code).createSink)).toEqual(expected);
-    const strict = await decide(miscompiled((code) => mutate(code, { name: "strict", head: "bf16", from: "most >= threshold", to: "most >= threshold + 128u" })).createSink);
+    expect(await decide(miscompile((code) => code).createSink)).toEqual(expected);
+    const strict = await decide(miscompile((code) => mutate(code, { name: "strict", head: "bf16", from: "most >= threshold", to: "most >= threshold + 128u" })).createSink);
     expect(strict.filter((draw, index) => draw !== expected[index]).length).toBeGreaterThan(0);
   });
 
@@ -293,14 +278,14 @@ describe.skipIf(unavailable("webgpu", typeof opened === "string" ? opened : null
 
   it("that reorders the sums it sees ends on the second rung, with right bits; one that is wrong anyway is refused", async () => {
     const reorders = (code: string): string => mutate(code, MUTANTS.find(({ name }) => name === "a tree of distant lanes")!);
-    const { test, createSink } = miscompiled((code) => (code.includes("const OPAQUE_SUMS = false;") ? reorders(code) : code));
+    const { test, createSink } = miscompile((code) => (code.includes("const OPAQUE_SUMS = false;") ? reorders(code) : code));
     const rung = await test.rungFor(KNOWN_SHAPES.bf16);
     expect(rung).toBe("opaque sums");
     const question = QUESTIONS.find(({ name }) => name === "sample: bf16 V=6 D=34 large")!;
     const backend = { createHead: (shape: HeadShape, scales: Float32Array | null) => createSink(shape, scales, rung) } as unknown as Backend;
     const { expected, got } = await question.answers(backend);
     expect(got).toEqual(expected);
-    const { test: both } = miscompiled(reorders);
+    const { test: both } = miscompile(reorders);
     await expect(both.rungFor(KNOWN_SHAPES.bf16)).rejects.toThrow(/bf16, row 0 of those without noise, draw 0: expected 71/);
   });
 });

@@ -44,13 +44,13 @@ const f64Value = (bits: string) => new Float64Array(BigUint64Array.of(BigInt(`0x
 export interface Questions {
   /** Default: all that run. */
   readonly backends?: readonly BackendName[];
-  /** The known answers of one head of each dtype instead of all, where it takes long to compile a kernel for each. */
-  readonly brief?: boolean;
+  /** One head of each of these dtypes in place of all heads, where kernels take long to compile. */
+  readonly dtypes?: readonly string[];
 }
 
-export async function report({ backends: asked, brief = false }: Questions = {}): Promise<Report> {
+export async function report({ backends: asked, dtypes }: Questions = {}): Promise<Report> {
   const backends: BackendReport[] = [];
-  const problems = sampleVectors.problems.filter(({ dtype }, index, all) => !brief || index === all.findLastIndex((other) => other.dtype === dtype));
+  const problems = sampleVectors.problems.filter(({ dtype }, index, all) => dtypes === undefined || (dtypes.includes(dtype) && index === all.findLastIndex((other) => other.dtype === dtype)));
   for (const { name, probe } of BACKENDS.filter((entry) => asked?.includes(entry.name) ?? true)) {
     const obstacle = await probe();
     const found = new Comparison();

@@ -59,7 +59,7 @@ describe("chromium", async () => {
 
     it.each([
       { name: "the files themselves", address: "index.html", file: /\/dist\/webgpu\.js$/, questions: { backends: ["webgpu"] }, draws: 200 },
-      { name: "Vite's build", address: "vite/index.html", file: /\/assets\/webgpu-[\w-]{8}\.js$/, questions: { backends: ["webgpu"], brief: true }, draws: 150 },
+      { name: "Vite's build", address: "vite/index.html", file: /\/assets\/webgpu-[\w-]{8}\.js$/, questions: { backends: ["webgpu"], dtypes: ["bf16"] }, draws: 100 },
     ])("$name: fetches the code for WebGPU when it is asked for, and gives the known answers", { timeout: TIMEOUT }, async ({ address, file, questions, draws }) => {
       await withPage(address, async (page, fetched) => {
         const ofWebgpu = () => fetched.filter((path) => file.test(path));

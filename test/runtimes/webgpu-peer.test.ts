@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BACKENDS } from "../../src/index.js";
 import { unavailable } from "../require.js";
-import { driverVariables } from "../swiftshader.js";
+import { driverVariables, NO_DRIVER } from "../swiftshader.js";
 import { bundleOutside } from "./bundles.js";
 import { expectRight } from "./expect-report.js";
 import { appWithPeer, packedApp, root, type PackedApp } from "./packed.js";
@@ -14,7 +14,6 @@ import type { Questions, Report } from "./report.js";
 import type { SmallOutcome } from "./small-head.js";
 
 const TIMEOUT = 240_000;
-const NO_DRIVER = { VK_ICD_FILENAMES: "/nonexistent", VK_DRIVER_FILES: "/nonexistent" };
 const webgpuReason = await BACKENDS.find(({ name }) => name === "webgpu")!.probe();
 
 let app: PackedApp;
@@ -68,7 +67,10 @@ async function reportOf(program: string, folder: string, questions: Questions, o
   return JSON.parse(stdout) as Report;
 }
 
-describe.each([{ name: "node20" }, { name: "node24" }] as const)("$name", ({ name }) => {
+describe.each([
+  { name: "node20", dtypes: ["bf16", "int8"] },
+  { name: "node24", dtypes: ["f16", "f32"] },
+] as const)("$name", ({ name, dtypes }) => {
   const { path, missing } = packagedProgram(name);
   describe.skipIf(unavailable(name, missing))("is there", () => {
     it("without the peer package: an error says what to install", { timeout: TIMEOUT }, async () => {
@@ -88,9 +90,9 @@ describe.each([{ name: "node20" }, { name: "node24" }] as const)("$name", ({ nam
     });
 
     describe.skipIf(unavailable("webgpu", webgpuReason))("with the peer package", () => {
-      // All of them, on the same Dawn: test/vectors.test.ts.
-      it("gives the known answers of one head of each dtype and of logits, and ends by itself", { timeout: TIMEOUT }, async () => {
-        expectRight(await reportOf(path, withPeer, { backends: ["webgpu"], brief: true }), ["webgpu"], 150);
+      // All of them, on the same Dawn: test/webgpu.test.ts.
+      it(`gives the known answers of ${dtypes.join(", ")} and of logits, and ends by itself`, { timeout: TIMEOUT }, async () => {
+        expectRight(await reportOf(path, withPeer, { backends: ["webgpu"], dtypes }), ["webgpu"], 100);
       });
 
       it.each([

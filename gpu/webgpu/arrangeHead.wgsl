@@ -41,9 +41,10 @@ fn arrangeHead(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocatio
   badColumn[thread] = NONE;
   largest[thread] = 0u;
   for (var word = thread; word < arrangement.rowWords; word += WORKGROUP) {
+    let firstColumn = columnOf(word);
     var packed = 0u;
     for (var i = 0u; i < VALUES_A_WORD; i++) {
-      let column = columnOf(word) + i * DOT_LANES;
+      let column = firstColumn + i * DOT_LANES;
       if (column < arrangement.columns) {
         let bits = sourceBits(first + column);
         let magnitude = magnitudeOf(bits);

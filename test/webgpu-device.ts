@@ -4,7 +4,7 @@ import type { GpuContext } from "../gpu/webgpu/context.js";
 import { contextOf, openContext } from "../gpu/webgpu/device.js";
 import { copyWeights } from "../gpu/webgpu/head-copier.js";
 import { HiddenPreparer, problemsOf } from "../gpu/webgpu/hidden-preparer.js";
-import { arrangeRows, layOutHead } from "../gpu/webgpu/layout.js";
+import { arrangeRows, layOutHead } from "../gpu/layout.js";
 import { ReadBack } from "../gpu/webgpu/read-back.js";
 import { DTYPE_BYTES, type BufferSlice, type HeadShape } from "../src/backend.js";
 import { prepareRows } from "../src/head/canonical.js";

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { GpuContext } from "../gpu/webgpu/context.js";
 import { COPY_DST, COPY_SRC, MAP_MODE_READ, MAP_READ, STAGE_COMPUTE, STORAGE, UNIFORM } from "../gpu/webgpu/flags.js";
-import { arrangeHidden, arrangeRows, layOutHead } from "../gpu/webgpu/layout.js";
+import { arrangeHidden, arrangeRows, layOutHead } from "../gpu/layout.js";
 import probe from "../gpu/webgpu/probe.wgsl";
 import { sampleTileShader } from "../gpu/webgpu/shaders.js";
 import { divisionFor } from "../gpu/webgpu/tuning.js";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { GpuError } from "../gpu/webgpu/gpu-error.js";
+import { GpuError } from "../gpu/gpu-error.js";
 import * as host from "../gpu/webgpu/host.js";
 import { KNOWN_BITS } from "../gpu/webgpu/self-test-answers.js";
 import { HEAD_ROWS, knownHidden, knownLogits, KNOWN_SHAPES, knownScales, knownWeights, LOGITS_ROWS, NOISY_SAMPLES } from "../gpu/webgpu/self-test-inputs.js";

@@ -30,7 +30,7 @@ const batches = options.batch.split(",").map(Number);
 const MODULES = `
   export { sampleTileShader, reduceTilesShader } from "./gpu/webgpu/shaders.ts";
   export { divisionFor, divisionOf, reduceThreads, tileTokens } from "./gpu/webgpu/tuning.ts";
-  export { layOutHead } from "./gpu/webgpu/layout.ts";
+  export { layOutHead } from "./gpu/layout.ts";
   export { encodeRequest } from "./src/spec/request.ts";
   export { contextOf } from "./gpu/webgpu/device.ts";
   export { Decider } from "./gpu/webgpu/decider.ts";
@@ -121,34 +121,30 @@ async function measureHead(hiddenSize) {
 
 /** The fastest of a few ways to read a buffer once. */
 async function bestRead(weights, bytes) {
+  const sink = device.createBuffer({ size: 16, usage: STORAGE });
   const times = [];
   for (const groups of [1056, 4224, 16896]) {
-    const { pipeline, group } = await readKernel(weights, bytes, groups);
+    const stride = groups * 256;
+    const pipeline = await compile(
+      device,
+      `@group(0) @binding(0) var<storage, read> source: array<vec4u>;
+       @group(0) @binding(1) var<storage, read_write> sink: array<u32>;
+       @compute @workgroup_size(256) fn main(@builtin(global_invocation_id) id: vec3u) {
+         var all = vec4u();
+         let count = ${bytes / 16}u;
+         var i = id.x;
+         for (; i + ${3 * stride}u < count; i += ${4 * stride}u) {
+           let a = source[i]; let b = source[i + ${stride}u]; let c = source[i + ${2 * stride}u]; let d = source[i + ${3 * stride}u];
+           all ^= a ^ b ^ c ^ d;
+         }
+         for (; i < count; i += ${stride}u) { all ^= source[i]; }
+         if (all.x == 1u && all.y == 2u && all.z == 3u) { sink[0] = all.w; }
+       }`,
+    );
+    const group = bindGroup(device, pipeline, 0, { 0: weights, 1: sink });
     times.push(await gpuTime(device, inOnePass((pass) => dispatch(pass, pipeline, [group], [groups])), busy));
   }
   return Math.min(...times);
-}
-
-async function readKernel(weights, bytes, groups) {
-  const sink = device.createBuffer({ size: 16, usage: STORAGE });
-  const stride = groups * 256;
-  const pipeline = await compile(
-    device,
-    `@group(0) @binding(0) var<storage, read> source: array<vec4u>;
-     @group(0) @binding(1) var<storage, read_write> sink: array<u32>;
-     @compute @workgroup_size(256) fn main(@builtin(global_invocation_id) id: vec3u) {
-       var all = vec4u();
-       let count = ${bytes / 16}u;
-       var i = id.x;
-       for (; i + ${3 * stride}u < count; i += ${4 * stride}u) {
-         let a = source[i]; let b = source[i + ${stride}u]; let c = source[i + ${2 * stride}u]; let d = source[i + ${3 * stride}u];
-         all ^= a ^ b ^ c ^ d;
-       }
-       for (; i < count; i += ${stride}u) { all ^= source[i]; }
-       if (all.x == 1u && all.y == 2u && all.z == 3u) { sink[0] = all.w; }
-     }`,
-  );
-  return { pipeline, group: bindGroup(device, pipeline, 0, { 0: weights, 1: sink }) };
 }
 
 async function copyTime(weights, bytes) {

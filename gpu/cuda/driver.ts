@@ -1,6 +1,6 @@
 /** NVIDIA's driver API (libcuda) through koffi: the few calls that the backend needs, each with its error checked. */
 import type { LibraryHandle } from "koffi";
-import { CudaError } from "./cuda-error.js";
+import { GpuError } from "../gpu-error.js";
 
 const LIBRARIES: Readonly<Record<string, string>> = { linux: "libcuda.so.1", win32: "nvcuda.dll" };
 
@@ -93,8 +93,8 @@ export class CudaDriver {
     try {
       return this.#handle("cuMemAlloc", Math.max(bytes, 16));
     } catch (error) {
-      if ((error as CudaError).kind !== "out-of-memory") throw error;
-      throw new CudaError("out-of-memory", `"device" expected ${bytes} bytes for ${what}, got none`);
+      if ((error as GpuError).kind !== "out-of-memory") throw error;
+      throw new GpuError("out-of-memory", `"device" expected ${bytes} bytes for ${what}, got none`);
     }
   }
 
@@ -194,11 +194,11 @@ export class CudaDriver {
     if (status !== SUCCESS) throw this.#error(call, status);
   }
 
-  #error(call: Call, status: number): CudaError {
+  #error(call: Call, status: number): GpuError {
     const name = new BigUint64Array(new ArrayBuffer(8));
     const isKnown = (this.#calls.cuGetErrorName(status, name) as number) === SUCCESS && name[0] !== 0n;
     const text = isKnown ? this.#koffi.decode.string(name[0]) : `error ${status}`;
-    return new CudaError(status === OUT_OF_MEMORY ? "out-of-memory" : "failed", `${call} expected success, got ${text}`);
+    return new GpuError(status === OUT_OF_MEMORY ? "out-of-memory" : "refused", `${call} expected success, got ${text}`);
   }
 }
 

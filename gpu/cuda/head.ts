@@ -1,6 +1,7 @@
 /** A head in a device's memory, and the way of its rows there. */
-import { DTYPE_BYTES, type BackendHead, type Batch, type Candidates, type HeadShape, type HeadSink, type RowBlock } from "../../src/backend.js";
-import { arrangeRows, layOutHead, type HeadLayout } from "../webgpu/layout.js";
+import type { BackendHead, Batch, Candidates, HeadShape, HeadSink, RowBlock } from "../../src/backend.js";
+import { layOutHead, type HeadLayout } from "../layout.js";
+import { RowStaging } from "../row-staging.js";
 import type { CudaDriver } from "./driver.js";
 import type { Sweeper } from "./sweeper.js";
 
@@ -21,11 +22,8 @@ export class CudaSink implements HeadSink {
   readonly #driver: CudaDriver;
   readonly #sweeper: Sweeper;
   readonly #memory: HeadMemory;
+  readonly #staging: RowStaging;
   #isHeld = true;
-  /** Rows as the loader writes them. */
-  #block: Uint8Array<ArrayBuffer>;
-  /** The same, in the order of the device; what fills a row's last unit stays zero. */
-  #arranged: Uint8Array<ArrayBuffer>;
 
   constructor(driver: CudaDriver, sweeper: Sweeper, shape: HeadShape, scales: Float32Array | null) {
     this.#driver = driver;
@@ -48,37 +46,27 @@ export class CudaSink implements HeadSink {
       driver.clear(scaleMemory, scaleBytes);
       driver.upload(scaleMemory, new Uint8Array(scales.buffer, scales.byteOffset, scales.byteLength));
     }
-    const staged = Math.min(shape.vocabSize, Math.max(1, Math.floor(STAGING_BYTES / layout.rowBytes)));
-    this.#block = new Uint8Array(staged * shape.hiddenSize * DTYPE_BYTES[shape.dtype]);
-    this.#arranged = new Uint8Array(staged * layout.rowBytes);
+    this.#staging = new RowStaging(shape, layout, STAGING_BYTES);
   }
 
   reserve(firstRow: number, rowCount: number): RowBlock {
-    const { dtype, hiddenSize, vocabSize } = this.#memory.shape;
-    const rowBytes = hiddenSize * DTYPE_BYTES[dtype];
-    const count = Math.min(rowCount, this.#block.length / rowBytes, vocabSize - firstRow);
-    return { firstRow, rowCount: count, bytes: this.#block.subarray(0, count * rowBytes) };
+    return this.#staging.reserve(firstRow, rowCount);
   }
 
-  commit({ firstRow, rowCount, bytes }: RowBlock): void {
-    const { shape, layout, weights } = this.#memory;
-    arrangeRows(bytes, this.#arranged, shape.hiddenSize, DTYPE_BYTES[shape.dtype], layout);
-    this.#driver.upload(weights + BigInt(firstRow * layout.rowBytes), this.#arranged.subarray(0, rowCount * layout.rowBytes));
+  commit(block: RowBlock): void {
+    const { layout, weights } = this.#memory;
+    this.#driver.upload(weights + BigInt(block.firstRow * layout.rowBytes), this.#staging.arrange(block));
   }
 
   finish(): BackendHead {
-    this.#dropStaging();
+    this.#staging.drop();
     return new CudaHead(this.#driver, this.#sweeper, this.#memory);
   }
 
   abort(): void {
-    this.#dropStaging();
+    this.#staging.drop();
     if (this.#isHeld) freeHead(this.#driver, this.#memory);
     this.#isHeld = false;
-  }
-
-  #dropStaging(): void {
-    this.#block = this.#arranged = new Uint8Array(0);
   }
 }
 

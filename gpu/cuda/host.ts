@@ -4,7 +4,7 @@ import { CudaDriver } from "./driver.js";
 import { CudaSink } from "./head.js";
 import { Sweeper } from "./sweeper.js";
 
-export { CudaError, type CudaErrorKind } from "./cuda-error.js";
+export { GpuError, type GpuErrorKind } from "../gpu-error.js";
 
 interface Opened {
   readonly driver: CudaDriver;
@@ -46,7 +46,7 @@ class CudaBackend implements Backend {
     this.#opened = opened;
   }
 
-  /** @throws CudaError "out-of-memory" */
+  /** @throws GpuError "out-of-memory" */
   createHead(shape: HeadShape, scales: Float32Array | null): HeadSink {
     return new CudaSink(this.#opened.driver, this.#opened.sweeper, shape, scales);
   }

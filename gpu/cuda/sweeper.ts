@@ -4,7 +4,7 @@ import { emptyCandidates } from "../../src/shard/merge.js";
 import { HEADER_ROWS, HEADER_SAMPLES } from "../../src/spec/request.js";
 import { DECISION_BYTES, readDecisions } from "../decisions.js";
 import { cut } from "../parts.js";
-import { arrangeHidden } from "../webgpu/layout.js";
+import { arrangeHidden } from "../layout.js";
 import type { CudaDriver, PinnedMemory } from "./driver.js";
 import type { HeadMemory } from "./head.js";
 

@@ -3,7 +3,7 @@ import { DTYPE_BYTES, type Dtype } from "../../src/backend.js";
 import type { FloatDtype } from "../../src/matrix.js";
 import { CANON_EXPONENT_BF16, CANON_EXPONENT_F32, DOT_LANES } from "../../src/spec/constants.js";
 import arrangeHead from "./arrangeHead.wgsl";
-import { UNIT_BLOCKS } from "./layout.js";
+import { UNIT_BLOCKS } from "../layout.js";
 import prepareHidden from "./prepareHidden.wgsl";
 import { constantsOf } from "./shaders.js";
 import sourceValues from "./sourceValues.wgsl";

@@ -1,5 +1,5 @@
 /** A device with what all heads on it share: its pipelines, and the promise that nothing waits for a lost device. */
-import { GpuError } from "./gpu-error.js";
+import { GpuError } from "../gpu-error.js";
 
 /** Turns of the event loop in which a loss that made an operation fail is reported. */
 const LOSS_TURNS = 3;

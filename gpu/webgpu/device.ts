@@ -1,6 +1,6 @@
 /** Opens a device with what the kernels profit from: the largest buffers, bindings and workgroups that the adapter has. */
 import { GpuContext } from "./context.js";
-import { GpuError } from "./gpu-error.js";
+import { GpuError } from "../gpu-error.js";
 
 export async function openContext(gpu: GPU): Promise<GpuContext> {
   const adapter = await requestAdapter(gpu);

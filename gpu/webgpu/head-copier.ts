@@ -7,7 +7,7 @@ import type { GpuContext } from "./context.js";
 import { COPY_SRC, STORAGE } from "./flags.js";
 import { GrowingBuffer } from "./growing-buffer.js";
 import { Kernel } from "./kernel.js";
-import type { HeadLayout } from "./layout.js";
+import type { HeadLayout } from "../layout.js";
 import type { ReadBack } from "./read-back.js";
 import { SourceWindow } from "./source-window.js";
 

@@ -1,6 +1,5 @@
 /** A head in a device's memory: pieces of the vocabulary, each in one buffer, and the calls that sample from them. */
 import {
-  DTYPE_BYTES,
   type BackendHead,
   type Batch,
   type BufferSlice,
@@ -16,11 +15,12 @@ import { decodeRequest } from "../../src/spec/request.js";
 import type { GpuContext } from "./context.js";
 import { REPORT_WORDS, type Decider, type Decisions, type RowSource, type SweepPlan } from "./decider.js";
 import { COPY_DST, STORAGE, UNIFORM } from "./flags.js";
-import { GpuError } from "./gpu-error.js";
+import { GpuError } from "../gpu-error.js";
 import { copyWeights } from "./head-copier.js";
 import { preparerOf, problemsOf } from "./hidden-preparer.js";
 import { gridWidth } from "./kernel.js";
-import { arrangeHidden, arrangeRows, layOutHead, type HeadLayout } from "./layout.js";
+import { arrangeHidden, layOutHead, type HeadLayout } from "../layout.js";
+import { RowStaging } from "../row-staging.js";
 import { sampleTileShader, type TileShape } from "./shaders.js";
 import { divisionFor, divisionOf, tileTokens } from "./tuning.js";
 
@@ -113,10 +113,7 @@ class WebgpuSink implements HeadSink {
   #pieces: Piece[];
   #perPiece: number;
   #opaqueSums: boolean;
-  /** Rows as the loader writes them. */
-  #block: Uint8Array<ArrayBuffer>;
-  /** The same, in the order of the buffer; what fills a row's last unit stays zero. */
-  #arranged: Uint8Array<ArrayBuffer>;
+  #staging: RowStaging;
   #uploading = 0;
 
   constructor(context: GpuContext, decider: Decider, shape: HeadShape, layout: HeadLayout, pieces: Piece[], opaqueSums: boolean) {
@@ -127,41 +124,33 @@ class WebgpuSink implements HeadSink {
     this.#pieces = pieces;
     this.#perPiece = pieces[0]!.rows;
     this.#opaqueSums = opaqueSums;
-    const rowBytes = shape.hiddenSize * DTYPE_BYTES[shape.dtype];
-    const rows = Math.min(shape.vocabSize, Math.max(1, Math.floor(STAGING_BYTES / layout.rowBytes)));
-    this.#block = new Uint8Array(rows * rowBytes);
-    this.#arranged = new Uint8Array(rows * layout.rowBytes);
+    this.#staging = new RowStaging(shape, layout, STAGING_BYTES);
   }
 
   reserve(firstRow: number, rowCount: number): RowBlock {
-    const rowBytes = this.#shape.hiddenSize * DTYPE_BYTES[this.#shape.dtype];
-    const inPiece = this.#perPiece - (firstRow % this.#perPiece);
-    const count = Math.min(rowCount, this.#block.length / rowBytes, inPiece, this.#shape.vocabSize - firstRow);
-    return { firstRow, rowCount: count, bytes: this.#block.subarray(0, count * rowBytes) };
+    return this.#staging.reserve(firstRow, Math.min(rowCount, this.#perPiece - (firstRow % this.#perPiece)));
   }
 
-  async commit({ firstRow, rowCount, bytes }: RowBlock): Promise<void> {
-    const { rowBytes } = this.#layout;
-    const size = rowCount * rowBytes;
-    arrangeRows(bytes, this.#arranged, this.#shape.hiddenSize, DTYPE_BYTES[this.#shape.dtype], this.#layout);
+  async commit(block: RowBlock): Promise<void> {
+    const arranged = this.#staging.arrange(block);
     this.#context.assertInUse();
-    const piece = this.#pieces[Math.floor(firstRow / this.#perPiece)]!;
+    const piece = this.#pieces[Math.floor(block.firstRow / this.#perPiece)]!;
     const { queue } = this.#context.device;
-    queue.writeBuffer(piece.weights, (firstRow - piece.firstToken) * rowBytes, this.#arranged, 0, size);
-    this.#uploading += size;
+    queue.writeBuffer(piece.weights, (block.firstRow - piece.firstToken) * this.#layout.rowBytes, arranged);
+    this.#uploading += arranged.length;
     if (this.#uploading < UPLOAD_BYTES) return;
     this.#uploading = 0;
     await this.#context.settle(queue.onSubmittedWorkDone());
   }
 
   finish(): BackendHead {
-    this.#block = this.#arranged = new Uint8Array(0);
+    this.#staging.drop();
     return new WebgpuHead(this.#context, this.#decider, this.#shape, this.#layout, this.#pieces, this.#opaqueSums);
   }
 
   abort(): void {
     destroyPieces(this.#pieces);
-    this.#block = this.#arranged = new Uint8Array(0);
+    this.#staging.drop();
   }
 }
 

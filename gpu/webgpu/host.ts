@@ -9,7 +9,7 @@ import { SelfTest, type Rung } from "./self-test.js";
 import { LOGITS_TILE, logitsTileShader } from "./shaders.js";
 import { testedHead, testedSink } from "./tested-head.js";
 
-export { GpuError, type GpuErrorKind } from "./gpu-error.js";
+export { GpuError, type GpuErrorKind } from "../gpu-error.js";
 
 interface Opened {
   readonly context: GpuContext;

@@ -6,8 +6,8 @@
  */
 import { STATUS_ALL_MASKED, STATUS_INVALID, type Backend, type BackendHead, type Candidates, type HeadShape, type HeadSink } from "../../src/backend.js";
 import { encodeRequest } from "../../src/spec/request.js";
-import { GpuError } from "./gpu-error.js";
-import { layOutHead } from "./layout.js";
+import { GpuError } from "../gpu-error.js";
+import { layOutHead } from "../layout.js";
 import { KNOWN_BITS } from "./self-test-answers.js";
 import { HEAD_ROWS, knownHidden, knownLogits, KNOWN_SHAPES, knownScales, knownWeights, LOGITS_ROWS, NOISY_SAMPLES, type KnownHead, type KnownRow, type KnownRows } from "./self-test-inputs.js";
 import { divisionFor } from "./tuning.js";

@@ -2,7 +2,7 @@
 import type { Dtype } from "../../src/backend.js";
 import * as rule from "../../src/spec/constants.js";
 import * as layout from "../../src/spec/request.js";
-import { UNIT_BLOCKS } from "./layout.js";
+import { UNIT_BLOCKS } from "../layout.js";
 import argmaxCombine from "./argmaxCombine.wgsl";
 import decodeBf16 from "./decode_bf16.wgsl";
 import decodeF16 from "./decode_f16.wgsl";

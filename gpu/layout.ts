@@ -3,8 +3,8 @@
  * weights four blocks of 32 columns at a time, a *unit*: [rows, units, DOT_LANES, UNIT_BLOCKS]. The hidden rows of one workgroup
  * lie side by side: [blocks of rows, columns, rows of the block].
  */
-import { DTYPE_BYTES, type HeadShape } from "../../src/backend.js";
-import { DOT_LANES } from "../../src/spec/constants.js";
+import { DTYPE_BYTES, type HeadShape } from "../src/backend.js";
+import { DOT_LANES } from "../src/spec/constants.js";
 
 /** Blocks of a unit in memory. */
 export const UNIT_BLOCKS = 4;

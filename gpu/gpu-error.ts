@@ -9,6 +9,8 @@
 export type GpuErrorKind = "lost" | "out-of-memory" | "refused" | "wrong-bits";
 
 export class GpuError extends Error {
+  /** Consoles print the name of the class, which minifiers shorten. */
+  static override readonly name = "GpuError";
   override readonly name = "GpuError";
   readonly kind: GpuErrorKind;
 

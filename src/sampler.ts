@@ -39,6 +39,7 @@ export interface SamplerOptions {
   /**
    * The caller's GPUDevice, for "webgpu": buffers of it can hold the weights, the hidden states and the tokens. Its limits decide
    * how a head is cut into pieces; the default ones suffice. It stays the caller's: it must be kept, and is never destroyed here.
+   * In Node, destroy it before the process ends with calls under way: a driver made of software may crash otherwise.
    */
   readonly device?: GpuDevice;
   readonly signal?: AbortSignal;
@@ -115,37 +116,55 @@ export async function createSampler(options: SamplerOptions): Promise<Sampler> {
   if (onDevice !== null && (tensor !== undefined || scales !== undefined)) throw new TypeError('"weights" expected a file together with tensor or scales, got a buffer');
   signal?.throwIfAborted();
   const head = onDevice === null ? null : checkGpuHead(onDevice);
-  const backend = await (device === undefined ? createBackend(name) : createWebgpuOn(device));
-  try {
-    const loaded = head === null ? await load(backend, { weights: weights as LoadOptions["weights"], tensor, scales, signal, onProgress }) : await copy(backend, head, signal, onProgress);
-    return new HeadSampler(backend, loaded, device !== undefined);
-  } catch (error) {
-    backend.dispose();
-    throw error;
-  }
+  const open = () => (device === undefined ? createBackend(name) : createWebgpuOn(device));
+  const loaded = head === null ? await load(open, { weights: weights as LoadOptions["weights"], tensor, scales, signal, onProgress }) : await copy(open, head, signal, onProgress);
+  return new HeadSampler(loaded, device !== undefined);
+}
+
+/** A sampler of a head in memory or a file, on a backend that the caller opens. */
+export async function createSamplerOn(open: () => Promise<Backend>, options: Omit<LoadOptions, "createSink">): Promise<Sampler> {
+  return new HeadSampler(await load(open, options), false);
 }
 
 interface Loaded {
+  readonly backend: Backend;
   readonly shape: HeadShape;
   readonly head: BackendHead;
   readonly largestMagnitude: number;
   readonly digest: string | null;
 }
 
-async function load(backend: Backend, options: Omit<LoadOptions, "createSink">): Promise<Loaded> {
-  const { shape, head, statistics } = await loadHead({ ...options, createSink: backend.createHead.bind(backend) });
-  return { shape, head, ...statistics };
+/** The backend is opened last: a wrong argument is found without a look for a GPU. */
+async function load(open: () => Promise<Backend>, options: Omit<LoadOptions, "createSink">): Promise<Loaded> {
+  let backend = null as Backend | null;
+  const createSink: LoadOptions["createSink"] = async (shape, scales) => {
+    backend = await open();
+    return backend.createHead(shape, scales);
+  };
+  try {
+    const { shape, head, statistics } = await loadHead({ ...options, createSink });
+    return { backend: backend!, shape, head, ...statistics };
+  } catch (error) {
+    backend?.dispose();
+    throw error;
+  }
 }
 
-async function copy(backend: Backend, head: DeviceHead, signal?: AbortSignal, onProgress?: SamplerOptions["onProgress"]): Promise<Loaded> {
+async function copy(open: () => Promise<Backend>, head: DeviceHead, signal?: AbortSignal, onProgress?: SamplerOptions["onProgress"]): Promise<Loaded> {
   const { dtype, vocabSize, hiddenSize } = head.shape;
-  signal?.throwIfAborted();
-  const rowBytes = hiddenSize * DTYPE_BYTES[dtype];
-  const copied = await backend.copyHead!(head, (rows) => {
+  const backend = await open();
+  try {
     signal?.throwIfAborted();
-    onProgress?.({ bytes: rows * rowBytes, totalBytes: vocabSize * rowBytes });
-  });
-  return { shape: head.shape, digest: null, ...copied };
+    const rowBytes = hiddenSize * DTYPE_BYTES[dtype];
+    const copied = await backend.copyHead!(head, (rows) => {
+      signal?.throwIfAborted();
+      onProgress?.({ bytes: rows * rowBytes, totalBytes: vocabSize * rowBytes });
+    });
+    return { backend, shape: head.shape, digest: null, ...copied };
+  } catch (error) {
+    backend.dispose();
+    throw error;
+  }
 }
 
 /** Runtimes without explicit resource management have no Symbol.dispose yet. */
@@ -163,15 +182,15 @@ class HeadSampler implements Sampler {
   #head: BackendHead;
   #hasDevice: boolean;
 
-  constructor(backend: Backend, loaded: Loaded, hasDevice: boolean) {
-    this.backend = backend.name as BackendName;
+  constructor(loaded: Loaded, hasDevice: boolean) {
+    this.backend = loaded.backend.name as BackendName;
     this.dtype = loaded.shape.dtype;
     this.vocabSize = loaded.shape.vocabSize;
     this.hiddenSize = loaded.shape.hiddenSize;
     this.headDigest = loaded.digest;
     this.#shape = loaded.shape;
     this.#largestMagnitude = loaded.largestMagnitude;
-    this.#backend = backend;
+    this.#backend = loaded.backend;
     this.#head = loaded.head;
     this.#hasDevice = hasDevice;
   }

@@ -149,13 +149,16 @@ export async function prepareOnDevice(
   rows: number,
   largestMagnitude: number,
 ): Promise<{ values: Uint32Array; problems: (HiddenProblem | null)[] }> {
-  const source = await new HiddenPreparer(contextOf(readable(device))).open(hidden, shape, shape.hiddenSize, largestMagnitude);
+  const context = contextOf(readable(device));
+  const source = await new HiddenPreparer(context).open(hidden, shape, shape.hiddenSize, largestMagnitude);
   if (source.kind !== "device") throw new Error('"source" expected one on the device');
-  const encoder = device.createCommandEncoder();
-  const { values, reports } = source.prepare(encoder, 0, rows, 1);
-  device.queue.submit([encoder.finish()]);
+  const { values, reports } = await context.checked(`${rows} rows`, () => {
+    const encoder = device.createCommandEncoder();
+    const prepared = source.prepare(encoder, 0, rows, 1);
+    device.queue.submit([encoder.finish()]);
+    return prepared;
+  });
   const words = new Uint32Array((await wordsOf(device, values.buffer)).buffer);
   const reportWords = new Uint32Array((await wordsOf(device, reports)).buffer);
-  source.clear();
   return { values: words.subarray(0, rows * shape.hiddenSize), problems: problemsOf(reportWords.subarray(0, 4 * rows)) };
 }

@@ -14,6 +14,8 @@ export class GpuContext {
   readonly #translate: (code: string) => string;
   readonly #lost: Promise<never>;
   #loss: GpuError | null = null;
+  /** Who waits for the verdict on the work that runs. */
+  #waiting: ((isGood: boolean) => void)[] = [];
 
   /** @param translate stands in for a compiler that changes what shaders compute: tests of the self-test give one */
   constructor(device: GPUDevice, description: string, isSoftware: boolean, translate: (code: string) => string = (code) => code) {
@@ -57,6 +59,23 @@ export class GpuContext {
    */
   async checked<T>(what: string, work: () => T): Promise<T> {
     this.assertInUse();
+    const waiting = (this.#waiting = [] as ((isGood: boolean) => void)[]);
+    let isGood = false;
+    try {
+      const result = await this.#inScopes(what, work);
+      isGood = true;
+      return result;
+    } finally {
+      for (const tell of waiting) tell(isGood);
+    }
+  }
+
+  /** To be called by work in checked(): tells whether the device took all of it. */
+  onVerdict(tell: (isGood: boolean) => void): void {
+    this.#waiting.push(tell);
+  }
+
+  async #inScopes<T>(what: string, work: () => T): Promise<T> {
     this.device.pushErrorScope("out-of-memory");
     this.device.pushErrorScope("validation");
     let result: T;

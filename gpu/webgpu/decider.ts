@@ -51,8 +51,6 @@ export type RowSource =
       readonly rowBytes: number;
       /** Encodes what makes the values of some rows, `batch` rows side by side, and their reports, before the pass that reads them. */
       readonly prepare: (encoder: GPUCommandEncoder, firstRow: number, rows: number, batch: number) => { readonly values: GPUBufferBinding; readonly reports: GPUBuffer };
-      /** Gives back the memory that prepare() works in. */
-      readonly clear: () => void;
     };
 
 export interface Decisions {
@@ -110,10 +108,10 @@ export class Decider {
     this.#reduceLayout = layout("reduction", "sweep", "read-only-storage", "storage", "storage");
     this.readBack = new ReadBack(context);
     this.#tokenWriter = new TokenWriter(context);
-    this.#input = new GrowingBuffer(device, "input", UNIFORM | STORAGE | COPY_DST);
-    this.#candidates = new GrowingBuffer(device, "candidates", STORAGE);
-    this.#draws = new GrowingBuffer(device, "draws", STORAGE);
-    this.#decisions = new GrowingBuffer(device, "decisions", STORAGE | COPY_SRC);
+    this.#input = new GrowingBuffer(context, "input", UNIFORM | STORAGE | COPY_DST);
+    this.#candidates = new GrowingBuffer(context, "candidates", STORAGE);
+    this.#draws = new GrowingBuffer(context, "draws", STORAGE);
+    this.#decisions = new GrowingBuffer(context, "decisions", STORAGE | COPY_SRC);
   }
 
   static async create(context: GpuContext): Promise<Decider> {
@@ -159,10 +157,7 @@ export class Decider {
         this.#context.device.queue.submit([encoder.finish()]);
       });
     } catch (error) {
-      // A buffer that the device had no room for would stay in place of a good one.
-      this.#bound = null;
-      for (const memory of [this.#input, this.#candidates, this.#draws, this.#decisions, this.#tokenWriter]) memory.destroy();
-      if (source.kind === "device") source.clear();
+      this.#bound = null; // groups that the device had no room for would serve again
       throw error;
     }
   }

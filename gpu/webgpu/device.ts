@@ -2,12 +2,22 @@
 import { GpuContext } from "./context.js";
 import { GpuError } from "../gpu-error.js";
 
+/** Those that were opened here and are in use. */
+const opened = new Set<GPUDevice>();
+
 export async function openContext(gpu: GPU): Promise<GpuContext> {
   const adapter = await requestAdapter(gpu);
   const { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX } = adapter.limits;
   const requiredLimits = { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX };
   const device = await adapter.requestDevice({ label: "flash-sampling", requiredLimits });
+  opened.add(device);
+  void device.lost.then(() => opened.delete(device));
   return contextOf(device, adapter.info);
+}
+
+/** Destroys what was opened here, and waits for what it computes. */
+export function destroyDevices(): void {
+  for (const device of opened) device.destroy();
 }
 
 /** The context of a device that somebody else opened, and keeps. Its limits decide how a head is cut. */

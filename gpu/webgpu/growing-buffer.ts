@@ -1,36 +1,54 @@
-/** A buffer whose content need not outlive a call, replaced by a larger one when it is too small. */
+/**
+ * A buffer whose content need not outlive a call, replaced by a larger one when it is too small. Calls at the same time share
+ * it once the device has found memory for it: one for which there is none fails its own call alone.
+ */
+import type { GpuContext } from "./context.js";
 
 const SMALLEST = 65536;
 
 export class GrowingBuffer {
-  readonly #device: GPUDevice;
+  readonly #context: GpuContext;
   readonly #label: string;
   readonly #usage: GPUBufferUsageFlags;
-  #buffer: GPUBuffer | null = null;
+  #shared: GPUBuffer | null = null;
+  #reserved: GPUBuffer | null = null;
 
-  constructor(device: GPUDevice, label: string, usage: GPUBufferUsageFlags) {
-    this.#device = device;
+  constructor(context: GpuContext, label: string, usage: GPUBufferUsageFlags) {
+    this.#context = context;
     this.#label = label;
     this.#usage = usage;
   }
 
-  /** What reserve() made. */
+  /** What the last reserve() gave. */
   get buffer(): GPUBuffer {
-    return this.#buffer!;
+    return this.#reserved!;
   }
 
+  /** For work in GpuContext.checked(), which may use it until it ends. */
   reserve(bytes: number): GPUBuffer {
-    if (this.#buffer === null || this.#buffer.size < bytes) {
-      this.destroy(); // what was submitted with it still runs
-      const roomy = Math.min(2 * bytes, this.#device.limits.maxBufferSize);
-      this.#buffer = this.#device.createBuffer({ label: this.#label, size: Math.max(SMALLEST, bytes, roomy), usage: this.#usage });
-    }
-    return this.#buffer;
+    const isLarge = this.#shared !== null && this.#shared.size >= bytes;
+    this.#reserved = isLarge ? this.#shared! : this.#create(bytes);
+    return this.#reserved;
   }
 
   /** Gives the memory back. The next reserve() takes new one. */
   destroy(): void {
-    this.#buffer?.destroy();
-    this.#buffer = null;
+    this.#shared?.destroy();
+    this.#shared = null;
+  }
+
+  #create(bytes: number): GPUBuffer {
+    const { device } = this.#context;
+    const roomy = Math.min(2 * bytes, device.limits.maxBufferSize);
+    const buffer = device.createBuffer({ label: this.#label, size: Math.max(SMALLEST, bytes, roomy), usage: this.#usage });
+    this.#context.onVerdict((isGood) => (isGood ? this.#share(buffer) : buffer.destroy()));
+    return buffer;
+  }
+
+  #share(buffer: GPUBuffer): void {
+    const isLarger = this.#shared === null || this.#shared.size < buffer.size;
+    const smaller = isLarger ? this.#shared : buffer;
+    smaller?.destroy(); // what was submitted with it still runs
+    if (isLarger) this.#shared = buffer;
   }
 }

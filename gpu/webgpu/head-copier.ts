@@ -34,7 +34,7 @@ export async function copyWeights(context: GpuContext, readBack: ReadBack, shape
   const kernel = new Kernel(context, "arrangeHead", ["read-only-storage", "storage", "storage"]);
   const pipeline = await kernel.pipeline(arrangeHeadShader(dtype));
   const window = new SourceWindow(context);
-  const reports = new GrowingBuffer(context.device, "reports", STORAGE | COPY_SRC);
+  const reports = new GrowingBuffer(context, "reports", STORAGE | COPY_SRC);
   const rowBytes = hiddenSize * DTYPE_BYTES[dtype];
   const rowsAStep = Math.max(1, Math.min(REPORT_ROWS, Math.floor(window.bytes / Math.max(rowBytes, REPORT_WORDS * 4))));
   let largestMagnitude = 0;

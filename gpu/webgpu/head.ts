@@ -12,6 +12,7 @@ import {
   type RowBlock,
 } from "../../src/backend.js";
 import { decodeRequest } from "../../src/spec/request.js";
+import { withCallerBuffers } from "./caller-buffers.js";
 import type { GpuContext } from "./context.js";
 import { REPORT_WORDS, type Decider, type Decisions, type RowSource, type SweepPlan } from "./decider.js";
 import { COPY_DST, STORAGE, UNIFORM } from "./flags.js";
@@ -90,7 +91,7 @@ export async function copyHead(context: GpuContext, decider: Decider, { shape, s
   const layout = layOutHead(shape);
   const pieces = await createPieces(context, shape, layout, scales);
   try {
-    const largestMagnitude = await copyWeights(context, decider.readBack, shape, layout, pieces, weights, onRows);
+    const largestMagnitude = await withCallerBuffers(context, { weights: weights.buffer }, () => copyWeights(context, decider.readBack, shape, layout, pieces, weights, onRows));
     return { head: new WebgpuHead(context, decider, shape, layout, pieces, opaqueSums), largestMagnitude };
   } catch (error) {
     destroyPieces(pieces);
@@ -181,8 +182,11 @@ class WebgpuHead implements BackendHead {
   }
 
   async sampleOnDevice({ hiddenStates, request, largestMagnitude, tokensTo }: DeviceBatch): Promise<DeviceDecisions> {
-    const { candidates, reports } = await this.#decide(await this.#rowSource(hiddenStates, largestMagnitude), request, tokensTo);
-    return { candidates, invalidRow: problemsOf(reports) };
+    const buffers = { ...("buffer" in hiddenStates && { hiddenStates: hiddenStates.buffer }), ...(tokensTo !== null && { tokensTo: tokensTo.buffer }) };
+    return withCallerBuffers(this.#context, buffers, async () => {
+      const { candidates, reports } = await this.#decide(await this.#rowSource(hiddenStates, largestMagnitude), request, tokensTo);
+      return { candidates, invalidRow: problemsOf(reports) };
+    });
   }
 
   async #rowSource(hiddenStates: DeviceBatch["hiddenStates"], largestMagnitude: number): Promise<RowSource> {

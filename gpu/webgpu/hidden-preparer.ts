@@ -23,8 +23,8 @@ export class HiddenPreparer {
   constructor(context: GpuContext) {
     this.#kernel = new Kernel(context, "prepareHidden", ["read-only-storage", "storage", "storage"]);
     this.#window = new SourceWindow(context);
-    this.#prepared = new GrowingBuffer(context.device, "hidden states", STORAGE);
-    this.#reports = new GrowingBuffer(context.device, "reports", STORAGE | COPY_SRC);
+    this.#prepared = new GrowingBuffer(context, "hidden states", STORAGE);
+    this.#reports = new GrowingBuffer(context, "reports", STORAGE | COPY_SRC);
   }
 
   /**
@@ -48,7 +48,6 @@ export class HiddenPreparer {
         this.#kernel.encode(encoder, pipeline, [rows, hiddenSize, paddedSize, batch, firstValue, exponentLimit], [binding, values, { buffer: reports }], rows);
         return { values, reports };
       },
-      clear: () => [this.#window, this.#prepared, this.#reports].forEach((memory) => memory.destroy()),
     };
   }
 }

@@ -10,6 +10,7 @@ import { LOGITS_TILE, logitsTileShader } from "./shaders.js";
 import { testedHead, testedSink } from "./tested-head.js";
 
 export { GpuError, type GpuErrorKind } from "../gpu-error.js";
+export { destroyDevices } from "./device.js";
 
 interface Opened {
   readonly context: GpuContext;

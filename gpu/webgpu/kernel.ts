@@ -1,6 +1,7 @@
 /** A small kernel beside the sweeps: eight numbers as its uniform, some bindings, and a dispatch. */
 import type { GpuContext } from "./context.js";
 import { COPY_DST, STAGE_COMPUTE, UNIFORM } from "./flags.js";
+import { GrowingBuffer } from "./growing-buffer.js";
 
 const UNIFORM_BYTES = 32;
 
@@ -8,7 +9,7 @@ export class Kernel {
   readonly #context: GpuContext;
   readonly #name: string;
   readonly #layout: GPUBindGroupLayout;
-  #uniform: GPUBuffer | null = null;
+  readonly #uniform: GrowingBuffer;
 
   /**
    * @param name also of the shader's entry point
@@ -17,6 +18,7 @@ export class Kernel {
   constructor(context: GpuContext, name: string, bindings: readonly GPUBufferBindingType[]) {
     this.#context = context;
     this.#name = name;
+    this.#uniform = new GrowingBuffer(context, name, UNIFORM | COPY_DST);
     this.#layout = context.device.createBindGroupLayout({
       label: name,
       entries: ["uniform" as const, ...bindings].map((type, binding) => ({ binding, visibility: STAGE_COMPUTE, buffer: { type } })),
@@ -30,12 +32,12 @@ export class Kernel {
   /** One dispatch of the encoder's next submission: the uniform is written at once, so two would share the second's numbers. */
   encode(encoder: GPUCommandEncoder, pipeline: GPUComputePipeline, parameters: readonly number[], bindings: readonly GPUBufferBinding[], workgroups: number): void {
     const { device } = this.#context;
-    this.#uniform ??= device.createBuffer({ label: this.#name, size: UNIFORM_BYTES, usage: UNIFORM | COPY_DST });
+    const uniform = this.#uniform.reserve(UNIFORM_BYTES);
     const width = gridWidth(workgroups, device.limits);
     const words = new Uint32Array(UNIFORM_BYTES / 4);
     words.set([width, ...parameters]);
-    device.queue.writeBuffer(this.#uniform, 0, words);
-    const entries = [{ buffer: this.#uniform }, ...bindings].map((resource, binding) => ({ binding, resource }));
+    device.queue.writeBuffer(uniform, 0, words);
+    const entries = [{ buffer: uniform, size: UNIFORM_BYTES }, ...bindings].map((resource, binding) => ({ binding, resource }));
     const pass = encoder.beginComputePass({ label: this.#name });
     pass.setPipeline(pipeline);
     pass.setBindGroup(0, device.createBindGroup({ layout: this.#layout, entries }));
@@ -45,8 +47,7 @@ export class Kernel {
 
   /** Gives the uniform's memory back. */
   destroy(): void {
-    this.#uniform?.destroy();
-    this.#uniform = null;
+    this.#uniform.destroy();
   }
 }
 

@@ -19,7 +19,7 @@ export class SourceWindow {
 
   constructor(context: GpuContext) {
     this.#context = context;
-    this.#copy = new GrowingBuffer(context.device, "copy of a caller's buffer", STORAGE | COPY_DST);
+    this.#copy = new GrowingBuffer(context, "copy of a caller's buffer", STORAGE | COPY_DST);
   }
 
   /** Bytes that one window can surely have. */

@@ -16,7 +16,7 @@ export class TokenWriter {
   constructor(context: GpuContext) {
     this.#context = context;
     this.#kernel = new Kernel(context, "storeTokens", ["read-only-storage", "read-only-storage", "storage"]);
-    this.#staged = new GrowingBuffer(context.device, "tokens", STORAGE | COPY_SRC);
+    this.#staged = new GrowingBuffer(context, "tokens", STORAGE | COPY_SRC);
   }
 
   /** Compiles the kernel: before encode(). */
@@ -37,10 +37,5 @@ export class TokenWriter {
     const firstToken = isWritable ? (byteOffset - offset) / 4 : 0;
     this.#kernel.encode(encoder, this.#pipeline!, [draws, samples, firstToken], [{ buffer: decisions }, reports, target], Math.ceil(draws / TOKENS_WORKGROUP));
     if (!isWritable) encoder.copyBufferToBuffer(this.#staged.buffer, 0, buffer, byteOffset, 4 * draws);
-  }
-
-  /** Gives the memory of staged tokens back. */
-  destroy(): void {
-    this.#staged.destroy();
   }
 }

@@ -141,20 +141,30 @@ function withWrongMultiplier(wasm: Buffer): Buffer {
 }
 
 describe("demo", () => {
+  /** Each backend, and whether the demo runs it. */
+  const shown = () => Promise.all(BACKENDS.map(async ({ name, probe, autoProbe }) => ({ name, runs: (await (autoProbe ?? probe)()) === null })));
+
   test("shows equal tokens and a histogram, within 80 columns and without colour", async () => {
     const { code, stdout, stderr } = await run(["demo", ...SMALL, "--seed", "7"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const runs = await shown();
     for (const { name } of BACKENDS) expect(stdout).toMatch(new RegExp(`^${name} `, "m"));
-    expect(stdout).toMatch(new RegExp(`^(Equal tokens on \\d of ${BACKENDS.length} backends|Only one backend)`, "m"));
+    const ran = runs.filter((backend) => backend.runs).map(({ name }) => name);
+    expect(stdout).toContain(ran.length === 1 ? `Only ${ran[0]} runs here` : `Equal tokens on ${ran.slice(0, -1).join(", ")} and ${ran.at(-1)}.`);
+    for (const { name, runs: isRun } of runs) expect(new RegExp(`^Left out: ${name} \\(.+\\)\\.$`, "m").test(stdout)).toBe(!isRun);
     expect(stdout).toContain("20,000 draws");
     expect(stdout).not.toContain("\x1b");
-    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+    // Why one was left out is a line as long as the reason.
+    const lines = stdout.split("\n").filter((line) => !line.startsWith("Left out: "));
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
   test("as one JSON document", async () => {
     const { stdout } = await run(["demo", ...SMALL, "--seed", "7", "--json"]);
-    const { equal, seed, backends, histogram } = JSON.parse(stdout);
-    expect({ equal, seed }).toEqual({ equal: true, seed: "7" });
+    const { equal, seed, vocabSize, hiddenSize, rows, backends, histogram } = JSON.parse(stdout);
+    expect({ equal, seed, vocabSize, hiddenSize, rows }).toEqual({ equal: true, seed: "7", vocabSize: 300, hiddenSize: 64, rows: 2 });
+    expect(backends.map(({ name, reason }: any) => ({ name, runs: reason === null }))).toEqual(await shown());
+    for (const { reason, tokens, sampleMilliseconds } of backends) expect([tokens, sampleMilliseconds].every((found) => (found === null) === (reason !== null))).toBe(true);
     const ran = backends.filter(({ reason }: any) => reason === null);
     expect(new Set(ran.map(({ tokens }: any) => tokens.join())).size).toBe(1);
     expect(ran[0].tokens).toHaveLength(2);

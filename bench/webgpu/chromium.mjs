@@ -2,12 +2,12 @@
  * Whether the WebGPU backend decides as the oracle does in a page of Chromium, on SwiftShader:
  *   node bench/webgpu/chromium.mjs [--problems 10000] [--first 0] [--stories FOLDER] [--backends webgpu,wasm]
  * The same comparison as exactness.mjs, both sides of it in the page; the same part of the problems has the same digest in both.
- * How far it is goes to stderr, and so does a difference as soon as it is found. Exit code 1 when one differs.
+ * How far it is goes to stderr, and so does a difference as soon as it is found. Exit code 1 when one differs, 2 for an option that is no number.
  */
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { buildWasm } from "../../scripts/build-wasm.mjs";
-import { bundle, modules } from "./gpu.mjs";
+import { bundle, modules, wholeNumber } from "./gpu.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -17,7 +17,7 @@ const { values: options } = parseArgs({
     backends: { type: "string", default: "webgpu" },
   },
 });
-const [problems, first] = ["problems", "first"].map(wholeNumber);
+const [problems, first] = ["problems", "first"].map((name) => wholeNumber(options, name));
 const backends = options.backends.split(",");
 /** Problems from one line about how far it is to the next. */
 const STRIDE = 100;
@@ -96,9 +96,4 @@ async function allStories(page, folder) {
     wrong += reportStories(compared, " in Chromium");
   }
   return wrong;
-}
-
-function wholeNumber(name) {
-  if (!/^\d{1,9}$/.test(options[name])) throw new RangeError(`"--${name}" expected a whole number, got ${options[name]}`);
-  return Number(options[name]);
 }

@@ -3,13 +3,13 @@
  *   node bench/webgpu/exactness.mjs [--problems 10000] [--first 0] [--processes 16] [--vocab 151936] [--hidden 4096] [--rows 64] [--stories FOLDER] [--backends webgpu,wasm]
  * problems: the seeded ones of the tests from number --first on, on --backends against the oracle, shared out over processes. head: one bf16 head of full size, its
  * vocabulary in ranges over processes that run WebAssembly. stories: stories260K.bin and tok512.bin in FOLDER, against the oracle.
- * Every token, 64-bit score and runner-up is compared. Exit code 1 when one differs.
+ * Every token, 64-bit score and runner-up is compared. Exit code 1 when one differs, 2 for an option that is no number.
  */
 import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { bundle, fillWeights, modules, openDevice, weightBits } from "./gpu.mjs";
+import { bundle, fillWeights, modules, openDevice, weightBits, wholeNumber } from "./gpu.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -27,7 +27,8 @@ const { values: options } = parseArgs({
     index: { type: "string" },
   },
 });
-const [problems, first, processes, vocabSize, hiddenSize, rows] = ["problems", "first", "processes", "vocab", "hidden", "rows"].map((name) => Number(options[name]));
+const [problems, first, rows] = ["problems", "first", "rows"].map((name) => wholeNumber(options, name));
+const [processes, vocabSize, hiddenSize] = ["processes", "vocab", "hidden"].map((name) => wholeNumber(options, name, 1));
 
 const MODULES = `
   import { usePlatform } from "./src/core-module.ts";

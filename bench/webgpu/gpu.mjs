@@ -11,6 +11,14 @@ export const QUERY_RESOLVE = 0x200;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
+/** An option that must be a whole number from `least` on: anything else ends the process with code 2. */
+export function wholeNumber(options, name, least = 0) {
+  const value = /^\d{1,9}$/.test(options[name]) ? Number(options[name]) : -1;
+  if (value >= least) return value;
+  console.error(`"--${name}" expected a whole number from ${least} on, got ${JSON.stringify(options[name])}`);
+  process.exit(2);
+}
+
 /** Bundles TypeScript of the repository into build/: Node 20 reads no TypeScript. Returns the file's path. */
 export async function bundle(name, contents) {
   const { build } = await import("esbuild");

@@ -20,16 +20,16 @@ interface DemoInputs {
   readonly json?: boolean;
 }
 
-/** One backend's part. */
+/** One backend's part, under the names that `doctor` uses; null where it was left out. */
 interface Run {
-  readonly backend: BackendName;
-  /** Why it does not run here; then the other fields are empty. */
+  readonly name: BackendName;
+  /** Why it was left out. */
   readonly reason: string | null;
   /** A token a row. */
-  readonly tokens: readonly number[];
-  readonly loadMilliseconds: number;
+  readonly tokens: readonly number[] | null;
+  readonly loadMilliseconds: number | null;
   /** One call for all rows, the fastest within REPEAT_MILLISECONDS. */
-  readonly sampleMilliseconds: number;
+  readonly sampleMilliseconds: number | null;
 }
 
 /** V * D: the made-up head is then 2 GB, as those of the largest models are, and each backend holds a copy. */
@@ -77,32 +77,32 @@ async function demo(inputs: DemoInputs, version: string): Promise<void> {
   const runs: Run[] = [];
   for (const { name, probe, autoProbe } of BACKENDS) {
     const reason = await (autoProbe ?? probe)();
-    const run = reason === null ? await runOn(name, head, hiddenStates, seed) : { backend: name, reason, tokens: [], loadMilliseconds: 0, sampleMilliseconds: 0 };
+    const run = reason === null ? await runOn(name, head, hiddenStates, seed) : { name, reason, tokens: null, loadMilliseconds: null, sampleMilliseconds: null };
     runs.push(run);
     show(formatRun(run));
   }
   const ran = runs.filter(({ reason }) => reason === null);
-  const equal = ran.every(({ tokens }) => tokens.join() === ran[0]!.tokens.join());
+  const equal = ran.every(({ tokens }) => String(tokens) === String(ran[0]!.tokens));
   if (!equal) process.exitCode = EXIT_WRONG;
-  show(`\n${describeRuns(runs, ran.length, equal)}\n`);
-  const { tokens } = await sampleLogits({ logits: HISTOGRAM_LOGITS, backend: ran[0]!.backend, seed, numSamples: HISTOGRAM_DRAWS });
+  show(`\n${describeRuns(runs, equal)}\n`);
+  const { tokens } = await sampleLogits({ logits: HISTOGRAM_LOGITS, backend: ran[0]!.name, seed, numSamples: HISTOGRAM_DRAWS });
   const histogram = countDraws(HISTOGRAM_LOGITS, tokens);
   show(describeHistogram(histogram));
   if (!json) return;
-  const draw = { seed: String(seed), V: vocabSize, D: hiddenSize, rows };
+  const draw = { seed: String(seed), vocabSize, hiddenSize, rows };
   process.stdout.write(`${JSON.stringify({ specVersion: SPEC_VERSION, version, ...draw, equal, backends: runs, histogram })}\n`);
 }
 
-async function runOn(backend: BackendName, weights: HeadArray, hiddenStates: Float32Array, seed: bigint): Promise<Run> {
+async function runOn(name: BackendName, weights: HeadArray, hiddenStates: Float32Array, seed: bigint): Promise<Run> {
   const started = performance.now();
-  const sampler = await createSampler({ weights, backend });
+  const sampler = await createSampler({ weights, backend: name });
   try {
     const loadMilliseconds = performance.now() - started;
     let tokens: number[] = [];
     const sampleMilliseconds = await fastest(REPEAT_MILLISECONDS, async () => {
       tokens = Array.from((await sampler.sample({ hiddenStates, seed })).tokens);
     });
-    return { backend, reason: null, tokens, loadMilliseconds, sampleMilliseconds };
+    return { name, reason: null, tokens, loadMilliseconds, sampleMilliseconds };
   } finally {
     sampler.dispose();
   }
@@ -116,23 +116,24 @@ function formatRow([backend, ...cells]: readonly string[]): string {
   return [backend!.padEnd(12), ...cells.map((cell, column) => cell.padStart(column < 2 ? 10 : 8))].join("");
 }
 
-function formatRun({ backend, reason, tokens, loadMilliseconds, sampleMilliseconds }: Run): string {
-  if (reason !== null) return `${backend.padEnd(12)}  left out`;
-  return formatRow([backend, loadMilliseconds.toFixed(0), sampleMilliseconds.toFixed(1), ...tokens.map(String)]);
+function formatRun({ name, tokens, loadMilliseconds, sampleMilliseconds }: Run): string {
+  if (tokens === null) return `${name.padEnd(12)}  left out`;
+  return formatRow([name, loadMilliseconds!.toFixed(0), sampleMilliseconds!.toFixed(1), ...tokens.map(String)]);
 }
 
-function describeRuns(runs: readonly Run[], ran: number, equal: boolean): string {
+function describeRuns(runs: readonly Run[], equal: boolean): string {
   return [
-    verdict(ran, runs.length, equal),
-    ...runs.flatMap(({ backend, reason }) => (reason === null ? [] : [`${backend}: ${reason}.`])),
+    verdict(runs.flatMap(({ name, reason }) => (reason === null ? [name] : [])), equal),
+    ...runs.flatMap(({ name, reason }) => (reason === null ? [] : [`Left out: ${name} (${reason}).`])),
     "sample ms: one call for all rows, the fastest of those that fit into 0.3 s.",
     "The reference is slow by design: it is there to be right.",
   ].join("\n");
 }
 
-function verdict(ran: number, all: number, equal: boolean): string {
-  if (!equal) return red("DIFFERENT tokens: a backend is wrong.");
-  return ran === 1 ? "Only one backend runs here: nothing to compare." : green(`Equal tokens on ${ran} of ${all} backends.`);
+function verdict(ran: readonly BackendName[], equal: boolean): string {
+  if (ran.length === 1) return `Only ${ran[0]} runs here: nothing to compare.`;
+  const names = `${ran.slice(0, -1).join(", ")} and ${ran.at(-1)}`;
+  return equal ? green(`Equal tokens on ${names}.`) : red(`DIFFERENT tokens on ${names}: one of them is wrong.`);
 }
 
 function describeHistogram(histogram: Histogram): string {

@@ -1,2 +1,3 @@
 export function writeConstants(): Promise<string>;
-export function buildCuda(options?: { log?: (text: string) => void }): Promise<string>;
+export function buildCuda(options?: { force?: boolean; log?: (text: string) => void }): Promise<string>;
+export function freshFatbin(): string | null;

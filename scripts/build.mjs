@@ -1,12 +1,14 @@
 /**
  * Builds the package into dist/: `node scripts/build.mjs [--force]`, or build() from another script.
- * One bundle for each runtime, the command line, the oracle, the WebAssembly cores, the types, and the licences of
- * what the bundles contain. A stamp holds the hash of all inputs, so that an unchanged tree is not built again.
+ * One bundle for each runtime, the backends for GPUs, the command line, the oracle, the WebAssembly cores, the kernels for CUDA where
+ * build-cuda.mjs has compiled them, the types, and the licences of what the bundles contain. A stamp holds the hash of all inputs,
+ * so that an unchanged tree is not built again.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freshFatbin } from "./build-cuda.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -17,7 +19,8 @@ const CORES = ["core.wasm", "core.relaxed.wasm"];
 
 /** Builds all of dist/ unless its inputs are those of the last build. */
 export async function build({ force = false, log = () => {} } = {}) {
-  const hash = inputHash();
+  const fatbin = freshFatbin();
+  const hash = inputHash(fatbin);
   const isFresh = existsSync(stampFile) && readFileSync(stampFile, "utf8") === hash && existsSync(join(dist, "node.js"));
   if (!force && isFresh) return;
   const { buildWasm } = await import("./build-wasm.mjs");
@@ -28,6 +31,7 @@ export async function build({ force = false, log = () => {} } = {}) {
   mkdirSync(staging, { recursive: true });
   try {
     for (const core of CORES) copyFileSync(join(root, "build", core), join(staging, core));
+    if (fatbin !== null) copyFileSync(fatbin, join(staging, basename(fatbin)));
     const inputs = await bundle(staging);
     writeFileSync(join(staging, "THIRD-PARTY-LICENSES.txt"), licences(inputs));
     await emitTypes(join(staging, "types"));
@@ -40,8 +44,8 @@ export async function build({ force = false, log = () => {} } = {}) {
   for (const name of readdirSync(dist).sort()) log(`dist/${name} ${statSync(join(dist, name)).size} bytes`);
 }
 
-function inputHash() {
-  const hash = createHash("sha256").update(process.version);
+function inputHash(fatbin) {
+  const hash = createHash("sha256").update(process.version).update(fatbin === null ? "" : readFileSync(fatbin));
   for (const input of INPUTS.filter((name) => existsSync(join(root, name)))) {
     const files = statSync(join(root, input)).isDirectory() ? readdirSync(join(root, input), { recursive: true, encoding: "utf8" }).sort() : [""];
     for (const file of files.map((name) => join(input, name))) {
@@ -51,13 +55,11 @@ function inputHash() {
   return hash.digest("hex");
 }
 
-const WEBGPU_HOST = "gpu/webgpu/host.ts";
-
-/** Leaves the WebGPU backend out of a bundle: it is imported from the file beside it. */
-const WEBGPU_ALONE = {
-  name: "webgpu-alone",
+/** Leaves the backends for GPUs out of a bundle: each is imported from the file beside it. */
+const GPUS_ALONE = {
+  name: "gpus-alone",
   setup(build) {
-    build.onResolve({ filter: /gpu\/webgpu\/host\.js$/ }, () => ({ path: "./webgpu.js", external: true }));
+    build.onResolve({ filter: /gpu\/\w+\/host\.js$/ }, ({ path }) => ({ path: `./${basename(dirname(path))}.js`, external: true }));
   },
 };
 
@@ -65,7 +67,7 @@ const WEBGPU_ALONE = {
 async function bundle(outdir) {
   const esbuild = await import("esbuild");
   const { wgslForEsbuild } = await import("./wgsl.mjs");
-  const common = { plugins: [WEBGPU_ALONE], absWorkingDir: root, bundle: true, format: "esm", target: "es2022", outdir, metafile: true, legalComments: "none", logLevel: "warning" };
+  const common = { plugins: [GPUS_ALONE], absWorkingDir: root, bundle: true, format: "esm", target: "es2022", outdir, metafile: true, legalComments: "none", logLevel: "warning" };
   const entries = (...names) => Object.fromEntries(names.map((name) => [name, `src/entries/${name}.ts`]));
   const results = await Promise.all([
     // Downloaded by somebody: small.
@@ -73,9 +75,9 @@ async function bundle(outdir) {
     // The worker's own bundler looks for this import: it stays as it is.
     esbuild.build({ ...common, entryPoints: entries("workerd", "edge-light"), platform: "browser", minify: true, external: ["./core.wasm", "./core.wasm?module"] }),
     // Loaded by the bundles above when a GPU is asked for, and an entry of its own.
-    esbuild.build({ ...common, entryPoints: { webgpu: WEBGPU_HOST }, platform: "neutral", minify: true, plugins: [wgslForEsbuild] }),
+    esbuild.build({ ...common, entryPoints: { webgpu: "gpu/webgpu/host.ts" }, platform: "neutral", minify: true, plugins: [wgslForEsbuild] }),
     // On a disk: names stay whole, for readable stack traces.
-    esbuild.build({ ...common, entryPoints: { ...entries("node", "deno", "bun"), oracle: "src/oracle.ts" }, platform: "node", external: ["webgpu"] }),
+    esbuild.build({ ...common, entryPoints: { ...entries("node", "deno", "bun"), oracle: "src/oracle.ts", cuda: "gpu/cuda/host.ts" }, platform: "node", external: ["webgpu", "koffi"] }),
     // Its argument parser is CommonJS and asks for Node's modules by require.
     esbuild.build({ ...common, entryPoints: { cli: "src/cli.ts" }, platform: "node", external: ["webgpu"], banner: { js: CREATE_REQUIRE } }),
   ]);
@@ -98,7 +100,7 @@ function licences(inputs) {
   return sections.length === 0 ? "The files of this folder contain no code of other packages.\n" : head + sections.join("\n\n");
 }
 
-/** Writes the .d.ts files that the two public entries reach. */
+/** Writes the .d.ts files that the public entries reach. */
 async function emitTypes(outDir) {
   const { default: ts } = await import("typescript");
   const { config, error } = ts.readConfigFile(join(root, "tsconfig.build.json"), ts.sys.readFile);
@@ -111,7 +113,7 @@ async function emitTypes(outDir) {
   const index = join(outDir, "src/index.d.ts");
   writeFileSync(index, `/// <reference lib="esnext.disposable" />\n${readFileSync(index, "utf8")}`);
   const reached = new Set();
-  for (const entry of ["src/index.d.ts", "src/oracle.d.ts", "gpu/webgpu/host.d.ts"]) reach(join(outDir, entry), reached);
+  for (const entry of ["src/index.d.ts", "src/oracle.d.ts", "gpu/webgpu/host.d.ts", "gpu/cuda/host.d.ts"]) reach(join(outDir, entry), reached);
   for (const name of readdirSync(outDir, { recursive: true, encoding: "utf8" })) {
     const path = join(outDir, name);
     if (name.endsWith(".d.ts") && !reached.has(path)) rmSync(path);

@@ -9,15 +9,18 @@ import { addHelp } from "./cli/help.js";
 import { addOracle } from "./cli/oracle.js";
 import { addSample } from "./cli/sample.js";
 import { usePlatform } from "./core-module.js";
+import { useCudaPlatform } from "./cuda-platform.js";
 import { useGpuPlatform } from "./gpu-platform.js";
 import { NO_GPU_IN_BUN } from "./platform/bun-gpu.js";
 import { filePlatform } from "./platform/files.js";
+import { nodeCuda } from "./platform/node-cuda.js";
 import { nodeGpu } from "./platform/node-gpu.js";
 import { SPEC_VERSION } from "./spec/constants.js";
 
 // Mesa's layer that orders devices complains on stderr in each process without a desktop. It does not change which are there.
 process.env["NODEVICE_SELECT"] ??= "1";
 usePlatform(filePlatform("node"));
+if (!("bun" in process.versions || "deno" in process.versions)) useCudaPlatform(nodeCuda());
 useGpuPlatform("bun" in process.versions ? NO_GPU_IN_BUN : nodeGpu);
 
 // One folder above this file, as source and as built.

@@ -12,7 +12,7 @@ export interface CudaPlatform {
 }
 
 /** The platform, or why there is none. */
-let platform: CudaPlatform | string = "this runtime has no way to NVIDIA's driver";
+let platform: CudaPlatform | string = "CUDA runs in Node only";
 
 export function useCudaPlatform(chosen: CudaPlatform | string): void {
   platform = chosen;
@@ -20,9 +20,9 @@ export function useCudaPlatform(chosen: CudaPlatform | string): void {
 
 /** null when the backend can run here, else the reason why not. */
 export async function cudaObstacle(): Promise<string | null> {
-  if (typeof platform === "string") return platform;
   try {
-    return await (await platform.loadHost()).cudaObstacle(platform.loadKernels);
+    const { loadHost, loadKernels } = chosenPlatform();
+    return await (await loadHost()).cudaObstacle(loadKernels);
   } catch (error) {
     return (error as Error).message;
   }
@@ -30,11 +30,16 @@ export async function cudaObstacle(): Promise<string | null> {
 
 /** What the device says of itself. @throws Error where there is no CUDA */
 export async function cudaReport(): Promise<DeviceReport> {
-  if (typeof platform === "string") throw new Error(platform);
-  return (await platform.loadHost()).cudaReport(platform.loadKernels);
+  const { loadHost, loadKernels } = chosenPlatform();
+  return (await loadHost()).cudaReport(loadKernels);
 }
 
 export async function createCuda(): Promise<Backend> {
+  const { loadHost, loadKernels } = chosenPlatform();
+  return (await loadHost()).createCudaBackend(loadKernels);
+}
+
+function chosenPlatform(): CudaPlatform {
   if (typeof platform === "string") throw new Error(platform);
-  return (await platform.loadHost()).createCudaBackend(platform.loadKernels);
+  return platform;
 }

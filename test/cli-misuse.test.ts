@@ -37,7 +37,7 @@ describe("values", () => {
     ["--num-samples", "0"],
     ["--num-samples", "16777217"],
     ["--on-invalid", "ignore"],
-    ["--backend", "cuda"],
+    ["--backend", "metal"],
   ])("%s %s", async (option, value) => {
     expect(await refused([...LOGITS, option, value])).toContain(`"${option}" expected `);
   });
@@ -78,7 +78,7 @@ describe("values", () => {
   });
 
   test("--require with a name that does not exist", async () => {
-    expect(await refused(["doctor", "--require", "wasm,cuda"])).toMatch(/"--require" expected .*reference, got "cuda"/);
+    expect(await refused(["doctor", "--require", "wasm,metal"])).toMatch(/"--require" expected .*reference, got "metal"/);
   });
 });
 

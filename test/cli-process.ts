@@ -59,7 +59,7 @@ async function builtCli(folder: string): Promise<string> {
     format: "esm",
     platform: "node",
     target: "es2022",
-    external: ["webgpu"],
+    external: ["webgpu", "koffi"],
     plugins: [wgslForEsbuild],
     logLevel: "error",
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },

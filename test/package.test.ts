@@ -7,12 +7,15 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { publint } from "publint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freshFatbin } from "../scripts/build-cuda.mjs";
 import { filesBelow, packedApp, root, type PackedApp } from "./runtimes/packed.js";
 
 const TIMEOUT = 120_000;
 const execute = promisify(execFile);
 const CORES = ["core.wasm", "core.relaxed.wasm"];
 const ENTRIES = ["browser", "bun", "deno", "edge-light", "node", "workerd"];
+const BUNDLES = [...ENTRIES, "cli", "oracle", "webgpu", "cuda"];
+const KERNELS = "dist/flash-sampling.fatbin";
 /** Files that must work where there is no Node. */
 const WEB_FILES = ["browser", "edge-light", "workerd", "webgpu"];
 
@@ -40,15 +43,17 @@ async function runTool(script: string, args: readonly string[], cwd: string): Pr
 describe("the tarball", () => {
   it("holds exactly the files it should", () => {
     const documents = filesBelow(join(root, "docs")).filter((name) => /^[^/]+\.md$/.test(name)).map((name) => `docs/${name}`);
-    const bundles = [...ENTRIES, "cli", "oracle", "webgpu"].map((name) => `dist/${name}.js`);
+    const bundles = BUNDLES.map((name) => `dist/${name}.js`);
+    // Only where they were compiled.
+    const kernels = freshFatbin() === null ? [] : [KERNELS];
     // The examples, the independent reader of the rule among them, and its known answers go along.
     const examples = filesBelow(join(root, "examples")).filter((name) => !/(^|\/)((build|__pycache__|node_modules)\/|\.gitignore$)/.test(name)).map((name) => `examples/${name}`);
     const vectors = filesBelow(join(root, "test/vectors")).map((name) => `test/vectors/${name}`);
     const texts = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "package.json"];
-    const expected = [...texts, "dist/THIRD-PARTY-LICENSES.txt", ...CORES.map((name) => `dist/${name}`), ...bundles, ...documents, ...examples, ...vectors];
+    const expected = [...texts, "dist/THIRD-PARTY-LICENSES.txt", ...CORES.map((name) => `dist/${name}`), ...kernels, ...bundles, ...documents, ...examples, ...vectors];
     expect(files.filter((name) => !name.startsWith("dist/types/"))).toEqual(expected.sort());
     const types = files.filter((name) => name.startsWith("dist/types/"));
-    expect(types).toEqual(expect.arrayContaining(["dist/types/src/index.d.ts", "dist/types/src/oracle.d.ts", "dist/types/gpu/webgpu/host.d.ts"]));
+    expect(types).toEqual(expect.arrayContaining(["dist/types/src/index.d.ts", "dist/types/src/oracle.d.ts", "dist/types/gpu/webgpu/host.d.ts", "dist/types/gpu/cuda/host.d.ts"]));
     expect(types.filter((name) => !name.endsWith(".d.ts"))).toEqual([]);
   });
 
@@ -66,9 +71,11 @@ describe("the tarball", () => {
     const gzipped = (file: string) => gzipSync(read(`dist/${file}`)).length;
     const download = gzipped("browser.js") + gzipped("core.wasm");
     const webgpu = gzipped("webgpu.js"); // only where a GPU is asked for
-    console.log(`gzipped: browser.js and core.wasm ${download} bytes, webgpu.js ${webgpu} bytes; tarball: ${statSync(app.tarball).size} bytes`);
+    const kernels = files.includes(KERNELS) ? read(KERNELS).length : 0; // compressed as they are
+    console.log(`gzipped: browser.js and core.wasm ${download} bytes, webgpu.js ${webgpu} bytes; kernels for CUDA: ${kernels} bytes; tarball: ${statSync(app.tarball).size} bytes`);
     expect(download).toBeLessThanOrEqual(40 * 1024);
     expect(webgpu).toBeLessThanOrEqual(32 * 1024);
+    expect(kernels).toBeLessThanOrEqual(1024 * 1024);
   });
 
   it("has cores that are not the same file twice", () => {
@@ -83,10 +90,14 @@ describe("the tarball", () => {
     }
   });
 
-  it("holds the code for WebGPU once, and its entries ask for Dawn in Node only", () => {
-    const texts = Object.fromEntries([...ENTRIES, "cli", "oracle", "webgpu"].map((file) => [file, read(`dist/${file}.js`).toString("utf8")]));
-    expect(Object.keys(texts).filter((file) => texts[file]!.includes("@compute"))).toEqual(["webgpu"]);
-    expect(ENTRIES.filter((file) => /\bimport\(\s*"webgpu"\s*\)/.test(texts[file]!))).toEqual(["node"]);
+  it("holds the code for each kind of GPU once, and asks for it where it may be", () => {
+    const texts = BUNDLES.map((file) => [file, read(`dist/${file}.js`).toString("utf8")] as const);
+    const filesWith = (pattern: RegExp) => texts.filter(([, text]) => pattern.test(text)).map(([file]) => file);
+    expect(filesWith(/@compute/)).toEqual(["webgpu"]);
+    expect(filesWith(/\bimport\(\s*"webgpu"\s*\)/)).toEqual(["node", "cli"]);
+    expect(filesWith(/\bcuInit\b/)).toEqual(["cuda"]);
+    expect(filesWith(/["'`]koffi["'`]/)).toEqual(["cuda"]);
+    expect(filesWith(/\.\/cuda\.js/)).toEqual(["node", "cli"]);
   });
 
   it("names the licence of all that is bundled", () => {
@@ -170,6 +181,11 @@ describe("the types resolve, with all their own files checked, for", () => {
 it("the command line starts from the tarball", async () => {
   const { stdout } = await execute(process.execPath, [join(app.packageFolder, manifest["bin"]["flash-sampling"]), "--version"], { cwd: app.folder });
   expect(stdout.trim()).toBe(manifest["version"]);
+});
+
+it("kernels for CUDA cannot be compiled without nvcc: an error says so", async () => {
+  const compiling = execute(process.execPath, ["scripts/build-cuda.mjs", "--force"], { cwd: root, env: { PATH: "" } });
+  await expect(compiling).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('"nvcc" of CUDA 13 or newer expected on the path, got none') });
 });
 
 it("the tree type-checks", { timeout: TIMEOUT }, async () => {

@@ -1,6 +1,7 @@
 /** The names of all that a machine may lack: what REQUIRE accepts and what a test may skip for. */
 export const REQUIREMENTS = [
   // backends, as in src/backends/list.ts
+  "cuda", // an NVIDIA GPU, its driver, and kernels that npm run build:cuda made
   "wasm",
   "wasm-relaxed",
   "reference",

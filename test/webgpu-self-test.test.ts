@@ -15,6 +15,7 @@ import { SelfTest, type CreateSink, type Rung } from "../gpu/webgpu/self-test.js
 import { testedSink } from "../gpu/webgpu/tested-head.js";
 import type { Backend, HeadShape } from "../src/backend.js";
 import { BACKENDS, createBackend } from "../src/backends/list.js";
+import { useCudaPlatform } from "../src/cuda-platform.js";
 import { useGpuPlatform } from "../src/gpu-platform.js";
 import { addDoctor } from "../src/cli/doctor.js";
 import { createSampler } from "../src/index.js";
@@ -27,6 +28,8 @@ import { unavailable } from "./require.js";
 import { openSharedContext } from "./webgpu-device.js";
 import { expectRefusal, miscompilerOf, wrongBits, type Miscompile } from "./webgpu-miscompiled.js";
 import { MUTANTS, mutate } from "./webgpu-mutants.js";
+
+useCudaPlatform("automatic choice would take it before WebGPU");
 
 /** The device for all tests. Its GPU stays referenced: Dawn needs it as long as the device is used. */
 const opened = await openSharedContext();
@@ -224,7 +227,7 @@ describe("doctor", () => {
     written.mockRestore();
     if (args.length > 0) {
       const devices = JSON.parse(text).backends.map((backend: { device: unknown }) => backend.device);
-      expect(devices).toEqual([device, ...BACKENDS.slice(1).map(() => null)]);
+      expect(devices).toEqual(BACKENDS.map(({ name }) => (name === "webgpu" ? device : null)));
     } else {
       expect(text).toContain("webgpu: on A GPU\nwebgpu: sums in order by fma: bf16, f16\nwebgpu: sums in order by opaque sums: f32\n");
     }

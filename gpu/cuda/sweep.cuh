@@ -12,9 +12,14 @@ struct Stream {
             record[RECORD_TAU],      record[RECORD_FIRST_SAMPLE], record[RECORD_PURPOSE]};
   }
 
-  /// The high (word 0) or low (word 1) noise word of a token in one draw.
+  /// The high (word 0) or low (word 1) noise words of the tokens 4 group, 4 group + 1, ... in one draw.
+  __device__ Words4 noiseWords(uint32_t group, uint32_t sample, uint32_t word) const {
+    return philox4x32({group, position, sequence, (sample << PURPOSE_BITS) | (purpose + word)}, key0, key1);
+  }
+
+  /// That of one token.
   __device__ uint32_t noiseWord(uint32_t token, uint32_t sample, uint32_t word) const {
-    const Words4 four = philox4x32({token / 4, position, sequence, (sample << PURPOSE_BITS) | (purpose + word)}, key0, key1);
+    const Words4 four = noiseWords(token / 4, sample, word);
     const uint32_t lower = token & 1 ? four.y : four.x;
     const uint32_t upper = token & 1 ? four.w : four.z;
     return token & 2 ? upper : lower;

@@ -2,6 +2,7 @@
 import { describe } from "../describe.js";
 import type { Backend, Candidates, DeviceReport, HeadSink, LogitsBatch } from "../backend.js";
 import { coreModule, coreObstacle, type CoreVariant } from "../core-module.js";
+import { createCuda, cudaObstacle, cudaReport } from "../cuda-platform.js";
 import { createReferenceBackend } from "./reference.js";
 import { createWebgpu, webgpuDrawback, webgpuObstacle, webgpuReport } from "../gpu-platform.js";
 import { createWasmBackend } from "./wasm.js";
@@ -22,6 +23,7 @@ interface Entry<Name extends string> {
 }
 
 const LIST = [
+  cudaEntry("cuda"),
   webgpuEntry("webgpu"),
   wasmEntry("wasm-relaxed", "core.relaxed"),
   wasmEntry("wasm", "core"),
@@ -33,6 +35,10 @@ export type BackendEntry = Entry<BackendName>;
 
 /** In the order in which "auto" tries them. */
 export const BACKENDS: readonly BackendEntry[] = LIST;
+
+function cudaEntry<const Name extends string>(name: Name): Entry<Name> {
+  return { name, auto: true, autoForLogits: false, probe: cudaObstacle, create: createCuda, report: cudaReport };
+}
 
 function webgpuEntry<const Name extends string>(name: Name): Entry<Name> {
   return { name, auto: true, autoForLogits: false, probe: webgpuObstacle, autoProbe: webgpuDrawback, create: createWebgpu, report: webgpuReport };

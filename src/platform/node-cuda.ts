@@ -2,12 +2,12 @@
 import { readFile } from "node:fs/promises";
 import type { CudaPlatform } from "../cuda-platform.js";
 
-/** @param file the kernels */
-export function nodeCuda(file: URL): CudaPlatform {
+/** @param folder where the kernels are; by default beside this code, once it is bundled */
+export function nodeCuda(folder: URL = new URL(".", import.meta.url)): CudaPlatform {
   return {
     loadHost: () => import("../../gpu/cuda/host.js"),
     loadKernels: () =>
-      readFile(file).catch((cause: NodeJS.ErrnoException) => {
+      readFile(new URL("flash-sampling.fatbin", folder)).catch((cause: NodeJS.ErrnoException) => {
         throw new Error(cause.code === "ENOENT" ? "this build of the package has no CUDA kernels" : `the CUDA kernels cannot be read: ${cause.message}`, { cause });
       }),
   };

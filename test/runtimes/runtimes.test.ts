@@ -1,13 +1,13 @@
 /** The packed package in every runtime it has an entry for: the same known answers, through the runtime's own condition. */
 import { execFile } from "node:child_process";
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { unavailable } from "../require.js";
 import { bundleInside, bundleOutside, bundleWithVite, moduleQuery, staticCore, writePage } from "./bundles.js";
 import { HTML_ANSWER, openBrowser, serve, type Site } from "./chromium.js";
-import { packedApp, type PackedApp } from "./packed.js";
+import { filesBelow, packedApp, type PackedApp } from "./packed.js";
 import { chromiumProgram, packagedProgram } from "./programs.js";
 import { expectObstacle, expectRight } from "./expect-report.js";
 import type { Report } from "./report.js";
@@ -39,6 +39,7 @@ const PLAIN = ["wasm", "reference"];
 const RELAXED = ["wasm-relaxed", ...PLAIN];
 
 const NO_PEER = "the package webgpu is not installed (npm install webgpu)";
+const NO_CUDA = "CUDA runs in Node only";
 
 describe.each([
   { name: "node20", program: "node20", args: [], entry: "node.js", backends: PLAIN, webgpu: NO_PEER },
@@ -50,10 +51,12 @@ describe.each([
   const { path, missing } = packagedProgram(program);
   it.skipIf(unavailable(name, missing))("gives the known answers", { timeout: TIMEOUT }, async () => {
     // Deno may have a GPU: test/runtimes/webgpu-peer.test.ts asks it for one.
-    const report = await runConsole(path, args, consoleMain, webgpu === null ? backends : ["webgpu", ...backends]);
+    const report = await runConsole(path, args, consoleMain, ["cuda", ...(webgpu === null ? [] : ["webgpu"]), ...backends]);
     expectEntry(report, entry);
     expectRight(report, backends);
     if (webgpu !== null) expectObstacle(report, "webgpu", webgpu);
+    // In Node: test/runtimes/cuda-peer.test.ts.
+    if (entry !== "node.js") expectObstacle(report, "cuda", NO_CUDA);
   });
 });
 
@@ -65,6 +68,7 @@ describe("workerd", () => {
     const report = JSON.parse(await askWorker(path, join(app.folder, "workerd"))) as Report;
     expectRight(report, PLAIN);
     expectObstacle(report, "webgpu", "Cloudflare Workers have no WebGPU");
+    expectObstacle(report, "cuda", NO_CUDA);
   });
 });
 
@@ -74,6 +78,7 @@ it("the entry for edge-light gives the known answers, bundled as its platform do
   const report = await runConsole(process.execPath, [], join(app.folder, "edge", "main-console.js"));
   expectRight(report, PLAIN);
   expectObstacle(report, "webgpu", "the edge runtime has no WebGPU");
+  expectObstacle(report, "cuda", NO_CUDA);
 });
 
 describe("bundled for pages", () => {
@@ -88,6 +93,14 @@ describe("bundled for pages", () => {
   it("Vite copies both cores and points to them", () => {
     const assets = readdirSync(join(app.folder, "vite", "assets"));
     expect(assets.filter((name) => name.endsWith(".wasm")).map((name) => name.replace(/-[\w-]{8}\.wasm$/, ""))).toEqual(["core", "core.relaxed"]);
+  });
+
+  it("neither sees the code for CUDA", () => {
+    for (const folder of ["vite", "esbuild"]) {
+      const scripts = filesBelow(join(app.folder, folder)).filter((name) => name.endsWith(".js"));
+      expect(scripts.length, folder).toBeGreaterThan(0);
+      for (const name of scripts) expect(readFileSync(join(app.folder, folder, name), "utf8"), name).not.toMatch(/koffi|cuInit|\.fatbin/);
+    }
   });
 
   it("esbuild copies a core that is imported as a file", () => {

@@ -1,5 +1,5 @@
 /** The packed package on WebGPU outside of browsers: Dawn as a peer package in Node, navigator.gpu in Deno, none in Bun. */
-import { execFile, execFileSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,9 +9,8 @@ import { driverVariables, NO_DRIVER } from "../swiftshader.js";
 import { bundleOutside } from "./bundles.js";
 import { expectRight } from "./expect-report.js";
 import { appWithPeer, packedApp, root, type PackedApp } from "./packed.js";
+import { itEnds, outcome, reportOf, run } from "./peer-programs.js";
 import { packagedProgram } from "./programs.js";
-import type { Questions, Report } from "./report.js";
-import type { SmallOutcome } from "./small-head.js";
 
 const TIMEOUT = 240_000;
 const webgpuReason = await BACKENDS.find(({ name }) => name === "webgpu")!.probe();
@@ -30,42 +29,6 @@ beforeAll(async () => {
   ({ tokens: expectedTokens } = await outcome(process.execPath, withoutPeer, "reference"));
 }, TIMEOUT);
 afterAll(() => rmSync(app.folder, { recursive: true, force: true }));
-
-interface Ended {
-  /** null when a signal ended it, the one after TIMEOUT among them */
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface RunOptions {
-  /** of the runtime */
-  readonly options?: readonly string[];
-  readonly variables?: Readonly<Record<string, string>>;
-}
-
-/** Runs a main of an app's folder to its end, with a home of its own, and no variables but those that name a driver. */
-function run(program: string, folder: string, [main, ...args]: readonly string[], { options = [], variables = driverVariables() }: RunOptions = {}): Promise<Ended> {
-  const env = { PATH: "/usr/bin:/bin", HOME: join(app.folder, "home"), DENO_DIR: join(app.folder, "deno"), NO_COLOR: "1", ...variables };
-  return new Promise((resolve) => {
-    const child = execFile(program, [...options, join(folder, main!), ...args], { cwd: folder, env, maxBuffer: 1 << 24, timeout: TIMEOUT }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode, stdout, stderr }),
-    );
-  });
-}
-
-/** The outcome of sampling the small head on a backend, in a process that must end by itself with code 0. */
-async function outcome(program: string, folder: string, backend: string, options?: RunOptions): Promise<SmallOutcome & { readonly stderr: string }> {
-  const { code, stdout, stderr } = await run(program, folder, ["main-ends.js", backend, "disposed"], options);
-  expect(code, stderr).toBe(0);
-  return { ...(JSON.parse(stdout) as SmallOutcome), stderr };
-}
-
-async function reportOf(program: string, folder: string, questions: Questions, options?: RunOptions): Promise<Report> {
-  const { code, stdout, stderr } = await run(program, folder, ["main-console.js", JSON.stringify(questions)], options);
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as Report;
-}
 
 describe.each([
   { name: "node20", dtypes: ["bf16", "int8"] },
@@ -95,15 +58,7 @@ describe.each([
         expectRight(await reportOf(path, withPeer, { backends: ["webgpu"], dtypes }), ["webgpu"], 100);
       });
 
-      it.each([
-        { end: "kept", how: "a sampler is never disposed and samples still", code: 0, stderr: "" },
-        { end: "exit", how: "process.exit() is called while it samples", code: 0, stderr: "" },
-        { end: "thrown", how: "an error is thrown while it samples", code: 1, stderr: "Error: thrown mid-way" },
-      ])("ends with code $code when $how", { timeout: TIMEOUT }, async ({ end, code, stderr }) => {
-        const ended = await run(path, withPeer, ["main-ends.js", "webgpu", end]);
-        expect(ended).toMatchObject({ code, stderr: expect.stringContaining(stderr) });
-        expect(JSON.parse(ended.stdout)).toEqual({ backend: "webgpu", tokens: expectedTokens });
-      });
+      itEnds(path, "webgpu", () => withPeer, () => expectedTokens);
     });
   });
 });

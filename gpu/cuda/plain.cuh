@@ -1,4 +1,5 @@
 // Plain kernels, for every GPU: logits in the order L32 on the CUDA cores, noise, scores, and the two best tokens of every draw.
+#pragma once
 #include "head.cuh"
 #include "sweep.cuh"
 

@@ -10,6 +10,10 @@ const OUT_OF_MEMORY = 2;
 const NOT_READY = 600;
 const ATTRIBUTE_MAJOR = 75;
 const ATTRIBUTE_MINOR = 76;
+const ATTRIBUTE_MULTIPROCESSORS = 16;
+const FUNCTION_SHARED_BYTES = 8;
+const PROGRAMMATIC_SERIALIZATION = 6;
+const LAUNCH_ATTRIBUTE_BYTES = 72;
 const STREAM_NON_BLOCKING = 1;
 
 /** Handles and device addresses are 64-bit numbers here; `void *` takes a view of an ArrayBuffer, which does not move. */
@@ -34,8 +38,8 @@ const CALLS = {
   cuStreamCreate: "int cuStreamCreate(void *stream, unsigned int flags)",
   cuStreamSynchronize: "int cuStreamSynchronize(uint64_t stream)",
   cuStreamQuery: "int cuStreamQuery(uint64_t stream)",
-  cuLaunchKernel:
-    "int cuLaunchKernel(uint64_t function, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes, uint64_t stream, void *parameters, void *extra)",
+  cuFuncSetAttribute: "int cuFuncSetAttribute(uint64_t function, int attribute, int value)",
+  cuLaunchKernelEx: "int cuLaunchKernelEx(void *config, uint64_t function, void *parameters, void *extra)",
   cuGetErrorName: "int cuGetErrorName(int error, void *name)",
 } as const;
 
@@ -48,9 +52,23 @@ export interface PinnedMemory {
   readonly bytes: ArrayBuffer;
 }
 
+export interface Launch {
+  readonly grid: readonly [number, number];
+  readonly threads: number;
+  /** The kernel's parameters, each as the bytes it has in C. */
+  readonly parameters: readonly ArrayBuffer[];
+  /** Dynamic shared memory. Default 0. */
+  readonly sharedBytes?: number;
+  /** Whether blocks may start while the kernel before still runs: the kernel waits for it itself. Default false. */
+  readonly startsEarly?: boolean;
+}
+
 export class CudaDriver {
   /** For people: the device's name and its compute capability. */
   readonly description: string;
+  /** major.minor */
+  readonly capability: string;
+  readonly multiprocessors: number;
   readonly #koffi: typeof import("koffi").default;
   readonly #calls: Readonly<Record<Call, KoffiFunction>>;
   readonly #context: bigint;
@@ -81,7 +99,10 @@ export class CudaDriver {
     this.#call("cuInit", 0);
     if (this.#number("cuDeviceGetCount") === 0) throw new Error("NVIDIA's driver has no device");
     const device = this.#number("cuDeviceGet", 0);
-    this.description = `${this.#deviceName(device)}, compute capability ${this.#number("cuDeviceGetAttribute", ATTRIBUTE_MAJOR, device)}.${this.#number("cuDeviceGetAttribute", ATTRIBUTE_MINOR, device)}`;
+    const attribute = (which: number) => this.#number("cuDeviceGetAttribute", which, device);
+    this.capability = `${attribute(ATTRIBUTE_MAJOR)}.${attribute(ATTRIBUTE_MINOR)}`;
+    this.multiprocessors = attribute(ATTRIBUTE_MULTIPROCESSORS);
+    this.description = `${this.#deviceName(device)}, compute capability ${this.capability}`;
     this.#context = this.#handle("cuDevicePrimaryCtxRetain", device);
     this.#makeCurrent();
     this.#module = this.#handle("cuModuleLoadData", offHeap(fatbin));
@@ -136,12 +157,17 @@ export class CudaDriver {
     this.#call("cuMemcpyDtoHAsync", address, source, bytes, this.stream);
   }
 
-  /** @param parameters the kernel's, each as the bytes it has in C */
-  launch(name: string, grid: readonly [number, number], threads: number, parameters: readonly ArrayBuffer[]): void {
+  launch(name: string, { grid, threads, parameters, sharedBytes = 0, startsEarly = false }: Launch): void {
     this.#makeCurrent();
     const pointers = new BigUint64Array(new ArrayBuffer(8 * parameters.length));
     parameters.forEach((bytes, index) => (pointers[index] = this.#koffi.address(bytes)));
-    this.#call("cuLaunchKernel", this.#function(name), grid[0], grid[1], 1, threads, 1, 1, 0, this.stream, pointers, null);
+    // CUlaunchConfig and one CUlaunchAttribute of cuda.h.
+    const attribute = new Uint32Array(new ArrayBuffer(LAUNCH_ATTRIBUTE_BYTES));
+    attribute.set([PROGRAMMATIC_SERIALIZATION, 0, 1]);
+    const config = new ArrayBuffer(56);
+    new Uint32Array(config).set([grid[0], grid[1], 1, threads, 1, 1, sharedBytes]);
+    new BigUint64Array(config, 32).set([this.stream, this.#koffi.address(attribute.buffer), BigInt(startsEarly ? 1 : 0)]);
+    this.#call("cuLaunchKernelEx", new Uint8Array(config), this.#function(name, sharedBytes), pointers, null);
   }
 
   /** Resolves when all that was asked for is done. The event loop goes on meanwhile. */
@@ -155,10 +181,11 @@ export class CudaDriver {
     }
   }
 
-  #function(name: string): bigint {
+  #function(name: string, sharedBytes: number): bigint {
     let found = this.#functions.get(name);
     if (found === undefined) {
       found = this.#handle("cuModuleGetFunction", this.#module, name);
+      if (sharedBytes > 0) this.#call("cuFuncSetAttribute", found, FUNCTION_SHARED_BYTES, sharedBytes);
       this.#functions.set(name, found);
     }
     return found;

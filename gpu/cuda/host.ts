@@ -1,7 +1,7 @@
 /** The CUDA backend: heads and logits on one device. */
 import type { Backend, Candidates, DeviceReport, HeadShape, HeadSink, LogitsBatch } from "../../src/backend.js";
 import { CudaDriver } from "./driver.js";
-import { CudaSink } from "./head.js";
+import { createSink } from "./head.js";
 import { Sweeper } from "./sweeper.js";
 
 export { GpuError, type GpuErrorKind } from "../gpu-error.js";
@@ -48,7 +48,7 @@ class CudaBackend implements Backend {
 
   /** @throws GpuError "out-of-memory" */
   createHead(shape: HeadShape, scales: Float32Array | null): HeadSink {
-    return new CudaSink(this.#opened.driver, this.#opened.sweeper, shape, scales);
+    return createSink(this.#opened.driver, this.#opened.sweeper, shape, scales);
   }
 
   sampleLogits({ logits, vocabSize, request }: LogitsBatch): Promise<Candidates> {

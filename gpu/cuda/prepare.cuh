@@ -34,13 +34,14 @@ __device__ __forceinline__ float warpSum(float value) {
   return value;
 }
 
-/// Rows of a head, as they are given, to their place, and their norms: a warp a row, a block a group of four. Grid: groups, those
-/// past the vocabulary too. firstToken: a multiple of 4. Tokens past `rows` get zeros.
+constexpr int ARRANGE_WARPS = 4;
+
+/// Rows of a head, as they are given, to their place, and their norms: a warp a row. Both were zero before.
 template <class Dtype>
 __device__ __forceinline__ void arrangeRows(const uint16_t* given, uint32_t firstToken, uint32_t rows, uint32_t hiddenSize, uint32_t units, uint8_t* weights, float* norms) {
-  __shared__ float squares[4];
-  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const uint32_t row = blockIdx.x * 4 + warp;
+  const uint32_t lane = threadIdx.x % 32;
+  const uint32_t row = blockIdx.x * ARRANGE_WARPS + threadIdx.x / 32;
+  if (row >= rows) return;
   const uint16_t* source = given + uint64_t(row) * hiddenSize;
   float sum = 0;
   for (uint32_t unit = 0; unit < units; unit++) {
@@ -48,16 +49,15 @@ __device__ __forceinline__ void arrangeRows(const uint16_t* given, uint32_t firs
 #pragma unroll
     for (int block = 0; block < UNIT; block++) {
       const uint32_t column = (unit * UNIT + block) * LANES + lane;
-      bits[block] = row < rows && column < hiddenSize ? __ldg(source + column) : 0;
+      bits[block] = column < hiddenSize ? __ldg(source + column) : 0;
       const float size = Operand<Dtype>::size(Operand<Dtype>::valueOf(bits[block]));
       sum += size * size;
     }
     *reinterpret_cast<ushort4*>(weights + placeInHead(units, firstToken + row, unit, lane)) = {bits[0], bits[1], bits[2], bits[3]};
   }
-  sum = warpSum(sum);
-  if (lane == 0) squares[warp] = sum;
-  __syncthreads();
-  if (threadIdx.x == 0) norms[firstToken / 4 + blockIdx.x] = sqrtf(fmaxf(fmaxf(squares[0], squares[1]), fmaxf(squares[2], squares[3]))) * NORM_SLACK;
+  const float norm = sqrtf(warpSum(sum)) * NORM_SLACK;
+  // Floats that are not negative are in the order of their bits.
+  if (lane == 0) atomicMax(reinterpret_cast<int*>(norms) + (firstToken + row) / 4, __float_as_int(norm));
 }
 
 /// What a call brings.
@@ -120,7 +120,7 @@ __device__ __forceinline__ void prepareColumn(const Screen& screen, const Prepar
 }
 
 #define PREPARE(NAME, DTYPE) \
-  extern "C" __global__ void __launch_bounds__(128) arrange_##NAME(const uint16_t* given, uint32_t firstToken, uint32_t rows, uint32_t hiddenSize, uint32_t units, uint8_t* weights, float* norms) { \
+  extern "C" __global__ void __launch_bounds__(ARRANGE_WARPS * 32) arrange_##NAME(const uint16_t* given, uint32_t firstToken, uint32_t rows, uint32_t hiddenSize, uint32_t units, uint8_t* weights, float* norms) { \
     arrangeRows<DTYPE>(given, firstToken, rows, hiddenSize, units, weights, norms); \
   } \
   extern "C" __global__ void __launch_bounds__(PREPARE_THREADS) prepare_##NAME(const __grid_constant__ Screen screen, const __grid_constant__ Prepare prepare) { \

@@ -8,7 +8,8 @@
  * division of the work.
  */
 import { parseArgs } from "node:util";
-import { bindGroup, compile, fillWeights, gpuTime, inOnePass, median, modules, openDevice, STORAGE, COPY_DST, COPY_SRC, MAP_READ, QUERY_RESOLVE, uniform } from "./gpu.mjs";
+import { bundle, median, modules } from "../bundle.mjs";
+import { bindGroup, compile, fillWeights, gpuTime, inOnePass, openDevice, STORAGE, COPY_DST, COPY_SRC, MAP_READ, QUERY_RESOLVE, uniform } from "./gpu.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -41,7 +42,7 @@ const MODULES = `
   useGpuPlatform(nodeGpu);
   export { createSampler } from "./src/sampler.ts";
 `;
-const { sampleTileShader, reduceTilesShader, divisionFor, divisionOf, reduceThreads, tileTokens, layOutHead, encodeRequest, contextOf, Decider, createHeadSink, SelfTest, createSampler } = await modules("webgpu", MODULES, options.modules);
+const { sampleTileShader, reduceTilesShader, divisionFor, divisionOf, reduceThreads, tileTokens, layOutHead, encodeRequest, contextOf, Decider, createHeadSink, SelfTest, createSampler } = await modules(options.modules ?? (await bundle("webgpu", MODULES)));
 
 /** The tile kernel up to its logits, which go to memory as [rows, V]. */
 const LOGITS_ONLY = `

@@ -7,7 +7,7 @@
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { buildWasm } from "../../scripts/build-wasm.mjs";
-import { bundle, modules, wholeNumber } from "./gpu.mjs";
+import { bundle, modules, wholeNumber } from "../bundle.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -92,7 +92,7 @@ async function allStories(page, folder) {
   const checkpoint = await readCheckpoint(`${folder}/stories260K.bin`);
   let wrong = 0;
   for (const dtype of STORY_DTYPES) {
-    const compared = await page.evaluate(([checkpoint, dtype]) => compareStories(checkpoint, dtype), [checkpoint, dtype]);
+    const compared = await page.evaluate(([checkpoint, dtype]) => compareStories(checkpoint, dtype, "webgpu"), [checkpoint, dtype]);
     wrong += reportStories(compared, " in Chromium");
   }
   return wrong;

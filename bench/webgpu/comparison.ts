@@ -49,8 +49,8 @@ export interface ComparedStories {
   readonly differing: number;
 }
 
-/** The model's stories on WebGPU, told in a batch and alone. */
-export async function compareStories(checkpoint: Checkpoint, dtype: HeadDtype): Promise<ComparedStories> {
+/** The model's stories on a backend, told in a batch and alone. */
+export async function compareStories(checkpoint: Checkpoint, dtype: HeadDtype, compared: BackendName): Promise<ComparedStories> {
   const tell = async (backend: BackendName, sequences: readonly number[]): Promise<string[]> => {
     const head = roundHead(checkpoint.head, dtype, [checkpoint.shape.vocabSize, checkpoint.shape.dim]);
     const sampler = await createSampler({ weights: head, backend });
@@ -59,8 +59,8 @@ export async function compareStories(checkpoint: Checkpoint, dtype: HeadDtype): 
     return stories.map(({ tokens }) => tokens.join());
   };
   const expected = await tell("reference", SEQUENCES);
-  const together = await tell("webgpu", SEQUENCES);
-  const alone = (await Promise.all(SEQUENCES.map((sequence) => tell("webgpu", [sequence])))).flat();
+  const together = await tell(compared, SEQUENCES);
+  const alone = (await Promise.all(SEQUENCES.map((sequence) => tell(compared, [sequence])))).flat();
   const differing = expected.filter((story, index) => story !== together[index] || story !== alone[index]).length;
   return { dtype, told: expected.length, differing };
 }

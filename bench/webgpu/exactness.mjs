@@ -1,15 +1,17 @@
 /**
- * Whether the WebGPU backend decides as the others do, on whatever adapter is here:
+ * Whether the GPU backends decide as the others do, on whatever GPU is here:
  *   node bench/webgpu/exactness.mjs [--problems 10000] [--first 0] [--processes 16] [--vocab 151936] [--hidden 4096] [--rows 64] [--stories FOLDER] [--backends webgpu,wasm]
- * problems: the seeded ones of the tests from number --first on, on --backends against the oracle, shared out over processes. head: one bf16 head of full size, its
- * vocabulary in ranges over processes that run WebAssembly. stories: stories260K.bin and tok512.bin in FOLDER, against the oracle.
+ * problems: the seeded ones of the tests from number --first on, on --backends against the oracle, shared out over processes. head: one bf16 head of full size on the
+ * first of --backends, its vocabulary in ranges over processes that run WebAssembly. stories: stories260K.bin and tok512.bin in FOLDER, on the first of --backends against
+ * the oracle.
  * Every token, 64-bit score and runner-up is compared. Exit code 1 when one differs, 2 for an option that is no number.
  */
 import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { bundle, fillWeights, modules, openDevice, weightBits, wholeNumber } from "./gpu.mjs";
+import { bundle, modules, wholeNumber } from "../bundle.mjs";
+import { weightBits } from "./weights.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -37,6 +39,9 @@ const MODULES = `
   import { useGpuPlatform } from "./src/gpu-platform.ts";
   import { nodeGpu } from "./src/platform/node-gpu.ts";
   useGpuPlatform(nodeGpu);
+  import { useCudaPlatform } from "./src/cuda-platform.ts";
+  import { nodeCuda } from "./src/platform/node-cuda.ts";
+  useCudaPlatform(nodeCuda());
   export { createSampler } from "./src/sampler.ts";
   export * from "./bench/webgpu/comparison.ts";
   export { WasmCore } from "./src/backends/wasm-core.ts";
@@ -47,7 +52,7 @@ const MODULES = `
   export { readCheckpoint } from "./examples/stories/checkpoint.ts";
 `;
 const bundled = options.modules ?? (await bundle("exactness", MODULES));
-const library = await modules("exactness", MODULES, bundled);
+const library = await modules(bundled);
 
 if (options.part === undefined) await main();
 else await part(options.part, Number(options.index));
@@ -101,18 +106,30 @@ function headInputs() {
 
 async function compareHead(core) {
   const { given } = headInputs();
-  const { device, name } = await openDevice();
-  const buffer = await fillWeights(device, vocabSize * hiddenSize * 2);
-  const sampler = await library.createSampler({ weights: { buffer, dtype: "bf16", shape: [vocabSize, hiddenSize] }, backend: "webgpu", device });
+  const [backend] = options.backends.split(",");
+  const sampler = await library.createSampler({ backend, ...(await headWeights(backend)) });
   const { details } = await sampler.sample({ hiddenStates: given, seed: 0x0123456789abcdefn, sequence: Array.from({ length: rows }, (_, row) => row), position: 3, numSamples: 2, details: true });
   const started = performance.now();
   const parts = await everyPart("head", core);
   const expected = parts.reduce(library.mergeCandidates);
   const wrong = details.filter(({ token, scoreBits, runnerUp }, draw) => token !== expected.token[draw] || scoreBits !== expected.score[draw] || runnerUp !== expected.runnerUp[draw]);
   const tokens = new Set(expected.token).size;
-  console.log(`${vocabSize} x ${hiddenSize} bf16, ${rows} rows, 2 draws each, webgpu (${name}) against wasm in ${processes} processes (${((performance.now() - started) / 1000).toFixed(1)} s): ${wrong.length} of ${details.length} decisions differ, ${tokens} different tokens`);
+  console.log(`${vocabSize} x ${hiddenSize} bf16, ${rows} rows, 2 draws each, ${backend} against wasm in ${processes} processes (${((performance.now() - started) / 1000).toFixed(1)} s): ${wrong.length} of ${details.length} decisions differ, ${tokens} different tokens`);
   sampler.dispose();
   return wrong.length;
+}
+
+/** The head by weightBits: on WebGPU's device, else in memory. */
+async function headWeights(backend) {
+  const shape = [vocabSize, hiddenSize];
+  if (backend === "webgpu") {
+    const { fillWeights, openDevice } = await import("./gpu.mjs");
+    const { device } = await openDevice();
+    return { weights: { buffer: await fillWeights(device, vocabSize * hiddenSize * 2), dtype: "bf16", shape }, device };
+  }
+  const data = new Uint16Array(vocabSize * hiddenSize);
+  for (let index = 0; index < data.length; index++) data[index] = weightBits(index);
+  return { weights: { data, dtype: "bf16", shape } };
 }
 
 /** The decisions of WebAssembly on one range of the vocabulary. */
@@ -138,6 +155,6 @@ async function rangeOf(index) {
 async function compareStories(folder) {
   const checkpoint = await library.readCheckpoint(`${folder}/stories260K.bin`);
   let wrong = 0;
-  for (const dtype of library.STORY_DTYPES) wrong += library.reportStories(await library.compareStories(checkpoint, dtype));
+  for (const dtype of library.STORY_DTYPES) wrong += library.reportStories(await library.compareStories(checkpoint, dtype, options.backends.split(",")[0]), ` on ${options.backends.split(",")[0]}`);
   return wrong;
 }

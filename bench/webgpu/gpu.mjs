@@ -1,5 +1,4 @@
-/** What the WebGPU benches share: the backend's own modules, a device with timestamps, weights made on the device, and a clock. */
-import { fileURLToPath, pathToFileURL } from "node:url";
+/** What the WebGPU benches share: a device with timestamps, weights made on the device, and a clock. */
 import { create } from "webgpu";
 
 export const MAP_READ = 1;
@@ -8,30 +7,6 @@ export const COPY_DST = 8;
 export const UNIFORM = 0x40;
 export const STORAGE = 0x80;
 export const QUERY_RESOLVE = 0x200;
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/** An option that must be a whole number from `least` on: anything else ends the process with code 2. */
-export function wholeNumber(options, name, least = 0) {
-  const value = /^\d{1,9}$/.test(options[name]) ? Number(options[name]) : -1;
-  if (value >= least) return value;
-  console.error(`"--${name}" expected a whole number from ${least} on, got ${JSON.stringify(options[name])}`);
-  process.exit(2);
-}
-
-/** Bundles TypeScript of the repository into build/: Node 20 reads no TypeScript. Returns the file's path. */
-export async function bundle(name, contents) {
-  const { build } = await import("esbuild");
-  const { wgslForEsbuild } = await import("../../scripts/wgsl.mjs");
-  const outfile = `${root}build/bench-${name}.mjs`;
-  await build({ stdin: { contents, resolveDir: root }, bundle: true, format: "esm", platform: "node", outfile, plugins: [wgslForEsbuild], external: ["webgpu", "playwright-core"], logLevel: "warning" });
-  return outfile;
-}
-
-/** The exports of such a bundle. @param file one that was made before, for machines that have no bundler */
-export async function modules(name, contents, file) {
-  return import(pathToFileURL(file ?? (await bundle(name, contents))).href);
-}
 
 /** Dawn needs the object that create() returns for as long as a device is used. */
 const gpu = create(["disable-dawn-features=timestamp_quantization"]);
@@ -49,15 +24,7 @@ export async function openDevice() {
   return { device, name: adapter.info.description || adapter.info.device };
 }
 
-/** The bits of the bf16 weight number `index`, row-major: magnitudes from 2^-7 to 2^-3. FILL makes the same on the device. */
-export function weightBits(index) {
-  let x = Math.imul(index, 0x9e3779b1);
-  x = Math.imul(x ^ (x >>> 15), 0x85ebca77);
-  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae3d);
-  x ^= x >>> 16;
-  return ((x >>> 16) & 0x8000) | 0x3c00 | ((x >>> 8) & 0x1ff);
-}
-
+/** Makes what weightBits() of weights.mjs does. */
 const FILL = `
 @group(0) @binding(0) var<storage, read_write> words: array<u32>;
 fn weightBits(index: u32) -> u32 {
@@ -139,8 +106,4 @@ export function inOnePass(dispatch) {
     for (let i = 0; i < repetitions; i++) dispatch(pass);
     pass.end();
   };
-}
-
-export function median(values) {
-  return values.toSorted ? values.toSorted((a, b) => a - b)[values.length >> 1] : [...values].sort((a, b) => a - b)[values.length >> 1];
 }

@@ -1,9 +1,13 @@
 /** `flash-sampling oracle`: the decision with its numbers, and what --explain says of one token. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSampler, sampleLogits } from "../src/index.js";
 import { gamma26 } from "../src/spec/gumbel.js";
 import { philox4x32 } from "../src/spec/philox.js";
 import { B, D, useCli, V, writeInputs } from "./cli-process.js";
+import { bytesOf, npy, npyDict, safetensors } from "./head-fixtures.js";
+import { f32Values, f64Value, readVectors, words } from "./vector-checks.js";
 
 const { folder, run } = useCli();
 const { weights, hiddenStates, logits } = writeInputs(folder);
@@ -129,5 +133,64 @@ describe("--explain", () => {
     const { explanation } = await json([...HEAD, "--explain", "0:7"]);
     const { stdout } = await run(["oracle", ...HEAD, "--explain", "0:7"]);
     for (const part of [explanation.high, explanation.low, explanation.gamma, explanation.logitBits, explanation.z, explanation.scoreBits]) expect(stdout).toContain(part);
+  });
+});
+
+describe("--arithmetic", () => {
+  const { problems } = readVectors("tensor-core");
+
+  /** The files of a known answer, and the arguments that name them. */
+  function writeProblem({ dtype, V: rows, D: columns, weights: lists, hidden }: any): string[] {
+    const bytes = bytesOf(Uint16Array.from(words(lists.join(" "))));
+    writeFileSync(join(folder, "problem.safetensors"), safetensors({ "lm_head.weight": { dtype: dtype.toUpperCase(), shape: [rows, columns], bytes } }));
+    writeFileSync(join(folder, "problem.npy"), npy(npyDict("<f4", `(${hidden.length}, ${columns})`), bytesOf(f32Values(hidden.join(" ")))));
+    return ["--weights", "problem.safetensors", "--hidden", "problem.npy"];
+  }
+
+  test.each<any>(problems)("hopper gives the known draws, $dtype $name", async (problem) => {
+    const files = writeProblem(problem);
+    for (const { T, seed, position, samples, rows } of problem.calls) {
+      const args = ["--temperature", String(f64Value(T)), "--seed", `0x${seed}`, "--position", String(position), "--num-samples", String(samples)];
+      const document = await json([...files, ...args, "--arithmetic", "hopper"]);
+      expect(document).toMatchObject({ arithmetic: "hopper", backend: "reference", dtype: problem.dtype });
+      const expected = rows.flat().map(({ token, scoreBits, runnerUp }: any) => ({ token, scoreBits, runnerUp }));
+      expect(document.rows.map(({ token, scoreBits, runnerUp }: any) => ({ token, scoreBits, runnerUp }))).toEqual(expected);
+      expect((await json([...files, ...args])).rows).not.toEqual(document.rows);
+    }
+  });
+
+  test("hopper explains its own logit", async () => {
+    const [problem] = problems;
+    const args = [...writeProblem(problem), "--seed", "1", "--explain", "1:3"];
+    const { explanation } = await json([...args, "--arithmetic", "hopper"]);
+    expect(explanation.logitBits).toBe(problem.logits[1].split(" ")[3]);
+    expect(explanation.z).toBe(problem.Z[1].split(" ")[3]);
+  });
+
+  test("is L32 unless it is named", async () => {
+    const document = await json(HEAD);
+    expect(document.arithmetic).toBe("L32");
+    expect(await json([...HEAD, "--arithmetic", "L32"])).toEqual(document);
+    expect((await json(LOGITS)).arithmetic).toBeNull();
+  });
+
+  test("hopper refuses rows as ever", async () => {
+    const bad = ["oracle", "--weights", "head.safetensors", "--hidden", "nan.npy", "--seed", "1"];
+    const hopper = await run([...bad, "--arithmetic", "hopper"]);
+    expect(hopper).toMatchObject({ code: 1, stdout: "" });
+    expect(hopper.stderr).toBe((await run(bad)).stderr);
+    const { rows } = await json([...bad.slice(1), "--arithmetic", "hopper", "--on-invalid", "mark"]);
+    expect(rows.map((row: { status: string }) => row.status)).toEqual(["ok", "invalid", "ok"]);
+  });
+
+  test.each([
+    ["int8 weights", "hopper", ["--weights", "int8.safetensors", "--tensor", "w", "--scales", "s", "--hidden", "hidden.npy"], "expected L32 for weights of int8, got hopper"],
+    ["f32 weights", "hopper", ["--weights", "f32.npy", "--hidden", "hidden.npy"], "expected L32 for weights of f32, got hopper"],
+    ["given logits", "hopper", ["--logits", "logits.npy"], "expected L32 for given logits, got hopper"],
+    ["another name", "ampere", HEAD, 'expected L32, hopper, got "ampere"'],
+  ])("is refused for %s", async (_, arithmetic, inputs, message) => {
+    writeFileSync(join(folder, "f32.npy"), npy(npyDict("<f4", `(${V}, ${D})`), bytesOf(new Float32Array(V * D))));
+    const { code, stdout, stderr } = await run(["oracle", ...inputs, "--arithmetic", arithmetic]);
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: `flash-sampling: "--arithmetic" ${message}\n` });
   });
 });

@@ -38,17 +38,19 @@ def exponent(value, dtype):
 
 
 def toward_zero(exact):
-    """A Fraction of at most 53 bits -> f32 bits: the nearest f32, or the one before it."""
+    """A Fraction of at most 53 bits -> f32 bits: the nearest f32, or the one before it; +0 for both zeros."""
     assert Fraction(float(exact)) == exact
     bits = f32_bits(float(exact))
-    return bits - 1 if abs(exact) < 2 ** 128 and abs(f32(bits)) > abs(exact) else bits
+    if abs(exact) < 2 ** 128 and abs(f32(bits)) > abs(exact):
+        bits -= 1
+    return bits if f32(bits) else 0
 
 
 def step_by_values(ws, xs, c, dtype):
     """Section 9 with fractions in place of significands and shifts."""
     terms = [(Fraction(w) * Fraction(x), exponent(w, dtype) + exponent(x, dtype)) for w, x in zip(ws, xs)]
     terms.append((Fraction(c), exponent(c, "f32")))
-    top = max(e if value else -126 for value, e in terms)
+    top = max(e if value else -133 for value, e in terms)
     place = Fraction(2) ** (top - 25)
     return toward_zero(sum(int(value / place) for value, _ in terms) * place)
 

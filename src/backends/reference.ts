@@ -15,16 +15,17 @@ import {
   type RowBlock,
 } from "../backend.js";
 import { emptyCandidates } from "../shard/merge.js";
-import { rowZ, weightsIn, type Head, type WeightData } from "../spec/logit.js";
+import { rowZ, weightsIn, type Head, type LogitOf, type WeightData } from "../spec/logit.js";
 import { decodeRequest } from "../spec/request.js";
 import { drawRow, rowFromLogits, type RowZ } from "../spec/sample.js";
 
 const STATUS_CODES = { ok: STATUS_OK, invalid: STATUS_INVALID, "all-masked": STATUS_ALL_MASKED } as const;
 
-export function createReferenceBackend(): Backend {
+/** @param logitOf another arithmetic than the rule's for the logits of a head */
+export function createReferenceBackend(logitOf?: LogitOf): Backend {
   return {
     name: "reference",
-    createHead: (shape, scales) => new ReferenceSink(shape, scales),
+    createHead: (shape, scales) => new ReferenceSink(shape, scales, logitOf),
     async sampleLogits({ logits, vocabSize, request }: LogitsBatch) {
       return decide(request, (row) => rowFromLogits(logits.subarray(row * vocabSize, (row + 1) * vocabSize)));
     },
@@ -37,10 +38,12 @@ class ReferenceSink implements HeadSink {
   #scales: Float32Array | null;
   #weights: WeightData;
   #bytes: Uint8Array;
+  #logitOf: LogitOf | undefined;
 
-  constructor(shape: HeadShape, scales: Float32Array | null) {
+  constructor(shape: HeadShape, scales: Float32Array | null, logitOf: LogitOf | undefined) {
     this.#shape = shape;
     this.#scales = scales;
+    this.#logitOf = logitOf;
     const { dtype, vocabSize, hiddenSize } = shape;
     const buffer = allocate(() => new ArrayBuffer(vocabSize * hiddenSize * DTYPE_BYTES[dtype]), `${vocabSize} * ${hiddenSize} weights`);
     this.#weights = weightsIn(buffer, dtype);
@@ -57,12 +60,13 @@ class ReferenceSink implements HeadSink {
   finish(): BackendHead {
     const { dtype, vocabSize, hiddenSize, groupSize } = this.#shape;
     const weights = this.#weights;
+    const logitOf = this.#logitOf;
     let head: Head | null = { dtype, vocabSize, hiddenSize, weights, groupSize, ...(this.#scales && { scales: this.#scales }) };
     return {
       async sample({ hiddenStates, request }: Batch) {
         if (head === null) throw new Error('"head" expected one that is in use, got one that was disposed of');
         const used = head;
-        return decide(request, (row) => rowZ(used, hiddenStates.subarray(row * hiddenSize, (row + 1) * hiddenSize)));
+        return decide(request, (row) => rowZ(used, hiddenStates.subarray(row * hiddenSize, (row + 1) * hiddenSize), logitOf));
       },
       dispose() {
         head = null;

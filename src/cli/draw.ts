@@ -2,20 +2,22 @@
 import { checkDrawCount } from "../arguments.js";
 import type { Dtype } from "../backend.js";
 import { createBackend, type BackendName } from "../backends/list.js";
+import { createReferenceBackend } from "../backends/reference.js";
 import { readHead } from "../head/head-reader.js";
 import type { ScalesLocation } from "../head/scales.js";
 import { openSource, type ByteSource } from "../head/source.js";
 import { sampleLogits } from "../logits.js";
 import type { SampleResult } from "../outcome.js";
-import { createSampler } from "../sampler.js";
+import { createSampler, createSamplerOn } from "../sampler.js";
 import { SPEC_VERSION } from "../spec/constants.js";
+import type { LogitOf } from "../spec/logit.js";
 import { interruptible, WrongOutcome } from "./exit.js";
 import { ofRow, type DrawInputs } from "./options.js";
 import { loadProgress } from "./progress.js";
 import { readMatrix, type FloatMatrix } from "./read.js";
 
-/** @throws RangeError to refuse */
-export type CheckShape = (rowCount: number, vocabSize: number) => void;
+/** dtype: null for given logits. @throws RangeError to refuse */
+export type CheckShape = (rowCount: number, vocabSize: number, dtype: Dtype | null) => void;
 
 export interface Drawn {
   readonly backend: BackendName;
@@ -34,8 +36,9 @@ export interface Drawn {
  * @throws TypeError, RangeError, Error for inputs that cannot be used; WrongOutcome when the backend does not run here;
  * InvalidRowError for a row without a token, unless such rows are to be marked
  * checkShape: called once the sizes are known and nothing long has begun
+ * logitOf: with "reference" alone, another arithmetic than the rule's for the logits of a head
  */
-export async function draw(inputs: DrawInputs, backend: BackendName | "auto", details: boolean, checkShape: CheckShape = () => {}): Promise<Drawn> {
+export async function draw(inputs: DrawInputs, backend: BackendName | "auto", details: boolean, checkShape: CheckShape = () => {}, logitOf?: LogitOf): Promise<Drawn> {
   const { weights, hidden, logits } = inputs;
   const hasHead = weights !== undefined && hidden !== undefined && logits === undefined;
   const hasLogits = weights === undefined && hidden === undefined && logits !== undefined;
@@ -49,7 +52,7 @@ export async function draw(inputs: DrawInputs, backend: BackendName | "auto", de
   const name = await requireBackend(backend);
   const matrix = await readMatrix(hidden ?? logits!);
   checkDrawCount(matrix.rowCount, inputs.numSamples, details);
-  const drawn = hasHead ? await drawFromHead(inputs, weights, matrix, name, details, checkShape) : await drawFromLogits(inputs, matrix, name, details, checkShape);
+  const drawn = hasHead ? await drawFromHead(inputs, weights, matrix, name, details, checkShape, logitOf) : await drawFromLogits(inputs, matrix, name, details, checkShape);
   if (inputs.seed === undefined) process.stderr.write(`seed ${drawn.seed}\n`);
   return drawn;
 }
@@ -79,20 +82,14 @@ export function scalesLocation(scales: string | undefined): ScalesLocation | und
   return /\.(npy|safetensors)$|^https?:/i.test(scales) ? { source: scales } : scales;
 }
 
-async function drawFromHead(inputs: DrawInputs, weights: string, matrix: FloatMatrix, backend: BackendName, details: boolean, checkShape: CheckShape): Promise<Drawn> {
+async function drawFromHead(inputs: DrawInputs, weights: string, matrix: FloatMatrix, backend: BackendName, details: boolean, checkShape: CheckShape, logitOf?: LogitOf): Promise<Drawn> {
   const progress = loadProgress("weights");
   const sampler = await interruptible(async (signal) => {
     const source = await openSource(weights, signal);
     try {
       await checkHead(source, inputs, matrix, checkShape, signal);
-      return await createSampler({
-        weights: source,
-        backend,
-        signal,
-        onProgress: progress.update,
-        tensor: inputs.tensor,
-        scales: scalesLocation(inputs.scales),
-      });
+      const options = { weights: source, signal, onProgress: progress.update, tensor: inputs.tensor, scales: scalesLocation(inputs.scales) };
+      return await (logitOf === undefined ? createSampler({ ...options, backend }) : createSamplerOn(async () => createReferenceBackend(logitOf), options));
     } finally {
       progress.stop();
       await source.close();
@@ -110,17 +107,17 @@ async function drawFromHead(inputs: DrawInputs, weights: string, matrix: FloatMa
 /** Hidden states that do not fit are found by a look at the head's header, not after gigabytes of its weights. */
 async function checkHead(source: ByteSource, inputs: DrawInputs, matrix: FloatMatrix, checkShape: CheckShape, signal: AbortSignal): Promise<void> {
   const reader = await readHead(source, inputs.tensor, scalesLocation(inputs.scales), signal);
-  const { vocabSize, hiddenSize } = reader.shape;
+  const { dtype, vocabSize, hiddenSize } = reader.shape;
   await reader.close();
   if (matrix.columns !== hiddenSize) {
     throw new RangeError(`"${matrix.name}" expected D = ${hiddenSize} columns, as the head has, got shape [${matrix.rowCount}, ${matrix.columns}]`);
   }
-  checkShape(matrix.rowCount, vocabSize);
+  checkShape(matrix.rowCount, vocabSize, dtype);
 }
 
 async function drawFromLogits(inputs: DrawInputs, matrix: FloatMatrix, backend: BackendName, details: boolean, checkShape: CheckShape): Promise<Drawn> {
   const vocabSize = matrix.columns;
-  checkShape(matrix.rowCount, vocabSize);
+  checkShape(matrix.rowCount, vocabSize, null);
   const result = await sampleLogits({ logits: matrix.values, vocabSize, backend, ...drawOptions(inputs, matrix.rowCount, details) });
   return { backend, dtype: null, headDigest: null, vocabSize, hiddenSize: null, seed: result.seed as bigint, matrix, result };
 }

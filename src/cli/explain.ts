@@ -7,7 +7,7 @@ import type { SampleDetail } from "../outcome.js";
 import { GUMBEL_OFFSET, PURPOSE_GUMBEL } from "../spec/constants.js";
 import { wordAddress } from "../spec/philox.js";
 import { bitsFromF32, f32FromBits } from "../spec/float.js";
-import { logitOf, roundHidden, weightsIn, type Head } from "../spec/logit.js";
+import { roundHidden, weightsIn, type Head, type LogitOf } from "../spec/logit.js";
 import { fix, MASK, reportMargin, reportScore, scoreOf, tauOf, tokenGamma } from "../spec/score.js";
 import { scalesLocation, type Drawn } from "./draw.js";
 import { ofRow, readWhole, type DrawInputs } from "./options.js";
@@ -62,9 +62,9 @@ export function checkPlace(place: Place, rowCount: number, vocabSize: number, nu
   throw new RangeError(`"--explain" expected ${ranges}, got ${place.row}:${place.token}:${place.sample}`);
 }
 
-/** drawn: with details, by the reference. The head is opened again for the token's row. */
-export async function explain(place: Place, inputs: DrawInputs, drawn: Drawn): Promise<Explanation> {
-  const { z, logitBits } = await logitAt(place, inputs, drawn);
+/** drawn: with details, by the reference and logitOf. The head is opened again for the token's row. */
+export async function explain(place: Place, inputs: DrawInputs, drawn: Drawn, logitOf: LogitOf): Promise<Explanation> {
+  const { z, logitBits } = await logitAt(place, inputs, drawn, logitOf);
   const [sequence, position] = [ofRow(inputs.sequence, place.row), ofRow(inputs.position, place.row)];
   const address = { seed: drawn.seed, sequence, position, sample: place.sample, purpose: PURPOSE_GUMBEL };
   const { high, low, gamma } = tokenGamma(address, place.token);
@@ -100,7 +100,7 @@ export function hex(value: number | bigint, digits: number): string {
   return BigInt.asUintN(4 * digits, BigInt(value)).toString(16).padStart(digits, "0");
 }
 
-async function logitAt({ row, token }: Place, inputs: DrawInputs, { matrix }: Drawn): Promise<{ z: bigint; logitBits: number | null }> {
+async function logitAt({ row, token }: Place, inputs: DrawInputs, { matrix }: Drawn, logitOf: LogitOf): Promise<ReturnType<LogitOf>> {
   const { data, dtype } = matrix.values;
   const values = widen({ data: data.subarray(row * matrix.columns, (row + 1) * matrix.columns), dtype });
   if (inputs.weights === undefined) {

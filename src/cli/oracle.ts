@@ -1,13 +1,22 @@
 /** `flash-sampling oracle`: the plain rule, slow and exact, with the numbers behind each decision. */
 import type { Command } from "commander";
+import type { Dtype } from "../backend.js";
 import type { SampleDetail } from "../outcome.js";
-import { describeDraw, draw, type Drawn } from "./draw.js";
+import { logitOf, type LogitOf } from "../spec/logit.js";
+import { tensorCoreLogitOf } from "../spec/tensor-core.js";
+import { describeDraw, draw, type CheckShape, type Drawn } from "./draw.js";
 import { checkPlace, explain, hex, readPlace, type Explanation, type Place } from "./explain.js";
-import { addDrawOptions, type DrawInputs } from "./options.js";
+import { addDrawOptions, readChoice, type DrawInputs } from "./options.js";
 import { jsonPieces, print } from "./print.js";
 import { formatTable, tableLines } from "./table.js";
 
+/** How the logits of a head are summed: the rule's order, or as Hopper's tensor cores do (docs/spec.md, sections 4.2 and 9). */
+const ARITHMETICS = { L32: logitOf, hopper: tensorCoreLogitOf } as const satisfies Record<string, LogitOf>;
+type Arithmetic = keyof typeof ARITHMETICS;
+const ARITHMETIC_NAMES = Object.keys(ARITHMETICS) as Arithmetic[];
+
 interface OracleInputs extends DrawInputs {
+  readonly arithmetic: Arithmetic;
   readonly explain?: Place;
   readonly json?: boolean;
 }
@@ -19,11 +28,19 @@ rule compares it: a signed 64-bit integer.
 Examples:
   $ flash-sampling oracle --weights model.safetensors --hidden h.npy --seed 42
   $ flash-sampling oracle --logits logits.npy --seed 42 --num-samples 4 --json
-  $ flash-sampling oracle --logits logits.npy --seed 42 --explain 0:17`;
+  $ flash-sampling oracle --logits logits.npy --seed 42 --explain 0:17
+  $ flash-sampling oracle --weights model.safetensors --hidden h.npy \\
+      --seed 42 --arithmetic hopper --json`;
 
 export function addOracle(program: Command, version: string): void {
   const command = program.command("oracle").description("draw by the plain rule and show score, runner-up and margin");
   addDrawOptions(command)
+    .option(
+      "--arithmetic <name>",
+      "sums behind a head's logits: L32, the rule's, or hopper, those of Hopper tensor cores (bf16 and f16 heads)",
+      (text) => readChoice("--arithmetic", text, ARITHMETIC_NAMES),
+      "L32",
+    )
     .option("--explain <row:token>", "instead, each number behind this token's score (ROW:TOKEN:SAMPLE for a later sample)", readPlace)
     .option("--json", "print one JSON document")
     .addHelpText("after", EXAMPLES)
@@ -32,11 +49,19 @@ export function addOracle(program: Command, version: string): void {
 
 async function oracle(inputs: OracleInputs, version: string): Promise<void> {
   const place = inputs.explain;
-  const drawn = await draw(inputs, "reference", true, (rowCount, vocabSize) => {
+  const sum = ARITHMETICS[inputs.arithmetic];
+  const check: CheckShape = (rowCount, vocabSize, dtype) => {
+    checkArithmetic(inputs.arithmetic, dtype);
     if (place !== undefined) checkPlace(place, rowCount, vocabSize, inputs.numSamples);
-  });
-  const explanation = place === undefined ? null : await explain(place, inputs, drawn);
+  };
+  const drawn = await draw(inputs, "reference", true, check, sum);
+  const explanation = place === undefined ? null : await explain(place, inputs, drawn, sum);
   await print(inputs.json ? toJson(version, inputs, drawn, explanation) : explanation === null ? toTable(inputs, drawn) : [toList(inputs.temperature, explanation)]);
+}
+
+function checkArithmetic(arithmetic: Arithmetic, dtype: Dtype | null): void {
+  if (arithmetic === "L32" || dtype === "bf16" || dtype === "f16") return;
+  throw new RangeError(`"--arithmetic" expected L32 for ${dtype === null ? "given logits" : `weights of ${dtype}`}, got ${arithmetic}`);
 }
 
 /** One draw as the documents name it; sample only where a row has several. */
@@ -54,7 +79,8 @@ function record({ token, score, scoreBits, runnerUp, margin, status }: SampleDet
 }
 
 function toJson(version: string, inputs: OracleInputs, drawn: Drawn, explanation: Explanation | null): Iterable<string> {
-  return jsonPieces(describeDraw(version, inputs, drawn), "rows", jsonRecords(inputs, drawn), { ...(explanation && { explanation }) });
+  const head = { ...describeDraw(version, inputs, drawn), arithmetic: drawn.dtype === null ? null : inputs.arithmetic };
+  return jsonPieces(head, "rows", jsonRecords(inputs, drawn), { ...(explanation && { explanation }) });
 }
 
 function* jsonRecords({ numSamples }: OracleInputs, { result }: Drawn): Generator<[string]> {

@@ -85,8 +85,11 @@ export function weightRow(head: Head, token: number): Float32Array {
   return row;
 }
 
-/** Z of one token, Q31.32, and the f32 logit it came from (null for int8, whose Z is made of scaled group sums). */
-export function logitOf(head: Head, hidden: Float32Array, token: number): { z: bigint; logitBits: number | null } {
+/** Z of one token, Q31.32, and the f32 logit it came from (null for int8, whose Z is made of scaled group sums). hidden: rounded. */
+export type LogitOf = (head: Head, hidden: Float32Array, token: number) => { z: bigint; logitBits: number | null };
+
+/** The rule's. */
+export function logitOf(head: Head, hidden: Float32Array, token: number): ReturnType<LogitOf> {
   const weights = weightRow(head, token);
   if (head.dtype !== "int8") {
     const logitBits = bitsFromF32(dotL32(weights, hidden));
@@ -104,9 +107,9 @@ export function logitOf(head: Head, hidden: Float32Array, token: number): { z: b
 }
 
 /** Z [V] from one hidden state [D], which is rounded here to the head's operand format (again is harmless). */
-export function rowZ(head: Head, hiddenState: Float32Array): BigInt64Array {
+export function rowZ(head: Head, hiddenState: Float32Array, zOf: LogitOf = logitOf): BigInt64Array {
   const hidden = hiddenState.map((value) => roundHidden(head.dtype, value));
-  return BigInt64Array.from({ length: head.vocabSize }, (_, token) => logitOf(head, hidden, token).z);
+  return BigInt64Array.from({ length: head.vocabSize }, (_, token) => zOf(head, hidden, token).z);
 }
 
 /** sum * scale in Q31.32, truncated toward zero and clamped: an exact product of two 24-bit significands. */

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """tensor-core.json"""
 
+import math
 from unittest.mock import patch
 
 from flash_sampling_reference import tensor_core
 from flash_sampling_reference.formats import BF16, F32, FORMATS, decode, encode, f32, f32_bits
+from flash_sampling_reference.head import Head
+from flash_sampling_reference.sample import draws
+from flash_sampling_reference.score import tau
 from flash_sampling_reference.tensor_core import (
-    COLUMNS, INFINITY, KEPT, LOWEST_PLACE, SIGN, SIGNIFICANT, Term, addend, cut, dot, filled, largest_exponent, parts,
-    result, step, term)
+    COLUMNS, INFINITY, KEPT, LOWEST_PLACE, SIGN, SIGNIFICANT, TensorCoreHead, Term, addend, cut, dot, filled,
+    largest_exponent, not_finite, parts, result, step, term)
 
-from .inputs import Integers, encoded, hexes
+from .draws import DRAW, temperature_json
+from .inputs import Integers, encoded, hex32, hex64, hexes
+from .measured import MEASURED
 
 ALL_COLUMNS = 1 << 20
 NAN = 0x7FC00000
@@ -34,8 +40,16 @@ def flushed_c(bits, fmt):
 
 def normalised(bits, fmt):
     s, m, e = parts(bits, fmt)
-    shift = fmt[1] + 1 - m.bit_length() if m and fmt != F32 else 0
+    shift = fmt[1] + 1 - m.bit_length() if m else 0
     return s, m << shift, e - shift
+
+
+def normalised_operand(bits, fmt):
+    return (parts if fmt == F32 else normalised)(bits, fmt)
+
+
+def normalised_c(bits, fmt):
+    return (normalised if fmt == F32 else parts)(bits, fmt)
 
 
 def without_small_operands(bits, fmt):
@@ -102,6 +116,30 @@ def minus_zero(total, emax):
     return result(total, emax) if total else SIGN
 
 
+def cut_to_minus_zero(total, emax):
+    return result(total, emax) or (SIGN if total < 0 else 0)
+
+
+def payload_kept(ws, xs, c, fmt):
+    """The first NaN operand, made quiet."""
+    exp_bits, frac_bits = fmt
+    for b in ws + xs:
+        if b & 0x7FFF > ((1 << exp_bits) - 1) << frac_bits:
+            return (b & 0x8000) << 16 | 0x7FC00000 | (b & ((1 << frac_bits) - 1)) << (23 - frac_bits)
+    return not_finite(ws, xs, c, fmt)
+
+
+def zero_beats_infinity(ws, xs, c, fmt):
+    pairs = [(0, 0) if 0 in (w & 0x7FFF, x & 0x7FFF) else (w, x) for w, x in zip(ws, xs)]
+    return not_finite([w for w, _ in pairs], [x for _, x in pairs], c, fmt)
+
+
+def first_infinity(ws, xs, c, fmt):
+    values = [decode(c, F32)] + [decode(w, fmt) * decode(x, fmt) for w, x in zip(ws, xs)]
+    infinite = [v for v in values if math.isinf(v)]
+    return not_finite(ws, xs, c, fmt) if not infinite else INFINITY | (SIGN if infinite[0] < 0 else 0)
+
+
 def added(a, b):
     """Two f32 by their bits: the exact sum, cut."""
     return result(cut(addend(a), FAR_BELOW) + cut(addend(b), FAR_BELOW), FAR_BELOW)
@@ -150,6 +188,9 @@ WRONG = {
     "26-places": {"KEPT": 26},
     "product-renormalised": {"term": renormalised},
     "zero-keeps-exponent": {"term": Term},
+    "zero-exponent-126": {"EXPONENT_OF_ZERO": -126},
+    "zero-exponent-132": {"EXPONENT_OF_ZERO": -132},
+    "zero-exponent-134": {"EXPONENT_OF_ZERO": -134},
     "zeros-without-exponent": {"largest_exponent": largest_without_zeros},
     "c-without-exponent": {"largest_exponent": largest_without_c},
     "c-rounded": {"cut": only_c(cut_by(to_nearest))},
@@ -162,8 +203,9 @@ WRONG = {
     "overflow-saturates": {"result": saturated_result},
     "subnormal-results-flushed": {"result": flushed_result},
     "subnormal-c-flushed": {"parts": flushed_c},
+    "subnormal-c-normalised": {"parts": normalised_c},
     "subnormal-operands-flushed": {"parts": flushed_operand},
-    "subnormal-operands-normalised": {"parts": normalised},
+    "subnormal-operands-normalised": {"parts": normalised_operand},
     "small-operands-zero": {"parts": without_small_operands},
     "products-overflow": {"dot": products_overflow},
     "steps-of-1": {"COLUMNS": 1},
@@ -180,23 +222,29 @@ WRONG = {
     "exact-sum-rounded": {"COLUMNS": ALL_COLUMNS, "filled": list, "largest_exponent": lambda terms: FAR_BELOW,
                           "result": result_by(to_nearest)},
 }
+# And those of what is not finite, or is zero.
+WRONG_SPECIAL = {
+    "quiet-nan": {"NAN": NAN},
+    "nan-payload-kept": {"not_finite": payload_kept},
+    "zero-beats-infinity": {"not_finite": zero_beats_infinity},
+    "first-infinity": {"not_finite": first_infinity},
+    "cut-to-minus-zero": {"result": cut_to_minus_zero},
+    "minus-zero": WRONG["minus-zero"],
+}
 # Sums of f16 operands stay between 2^-48 and 2^128.
-ONLY_BF16 = {"zeros-without-exponent", "overflow-saturates", "subnormal-results-flushed", "subnormal-c-flushed",
-             "small-operands-zero", "products-overflow"}
+ONLY_BF16 = {"zero-exponent-126", "zero-exponent-132", "zero-exponent-134", "zeros-without-exponent", "overflow-saturates",
+             "subnormal-results-flushed", "subnormal-c-flushed", "subnormal-c-normalised", "small-operands-zero",
+             "products-overflow"}
 
 
 def differs(clauses, right, *operands):
-    try:
-        with patch.multiple(tensor_core, **clauses):
-            return tensor_core.dot(*operands) != right
-    except ValueError:                             # an infinity as c: it never becomes finite again
-        return right & INFINITY != INFINITY
+    with patch.multiple(tensor_core, **clauses):
+        return tensor_core.dot(*operands) != right
 
 
-def case(name, dtype, w_bits, x_bits, tells=()):
+def case(name, dtype, w_bits, x_bits, tells=(), readings=WRONG):
     right = dot(w_bits, x_bits, dtype)
-    wrong = [n for n, clauses in WRONG.items() if differs(clauses, right, w_bits, x_bits, dtype)]
-    assert right != SIGN, (name, dtype)            # the page leaves the sign of a negative sum cut to 0 open
+    wrong = [n for n, clauses in readings.items() if differs(clauses, right, w_bits, x_bits, dtype)]
     assert set(tells) <= set(wrong), (name, dtype, set(tells) - set(wrong))
     return {"name": name, "D": len(w_bits), "w": hexes(w_bits, dtype), "x": hexes(x_bits, dtype), "logit": "%08x" % right,
             "differsFrom": wrong}
@@ -265,11 +313,25 @@ def two(exponent):
     return 2.0 ** exponent
 
 
+# 2^-149 - 2^-157
+UNDER = [(0, 1, two(-75), two(-75)), (1, 1, two(-75), 127 * two(-82))]
+
+
 def picked_bf16():
     return [
-        ("sixteen products of 2^-152", 16, [(0, 16, two(-76), two(-76))], ["zeros-without-exponent"]),
-        ("sixteen products of 1.75 2^-151", 16, [(0, 16, 1.75 * two(-76), two(-75))], ["zeros-without-exponent"]),
-        ("a product of -2^-160", 1, [(0, 1, -two(-80), two(-80))], ["minus-zero", "terms-floored"]),
+        ("sixteen products of 2^-152", 16, [(0, 16, two(-76), two(-76))], ["zero-exponent-126"]),
+        ("sixteen products of 1.75 2^-151", 16, [(0, 16, 1.75 * two(-76), two(-75))], ["zero-exponent-126"]),
+        ("eight products of -2^-152", 8, [(0, 8, -two(-76), two(-76))], ["zero-exponent-126"]),
+        ("zeros, then eight products of 2^-152", 30, [(20, 8, two(-76), two(-76))], ["zero-exponent-126"]),
+        ("2^-157 below 2^-149, 14 products of 2^-158", 16, UNDER + [(2, 14, two(-79), two(-79))], ["zero-exponent-132"]),
+        ("2^-157 below 2^-149, 2 products of 2^-158", 4, UNDER + [(2, 2, two(-79), two(-79))], ["zero-exponent-132"]),
+        ("2^-157 below 2^-149, 14 products of 2^-159", 16, UNDER + [(2, 14, two(-79), two(-80))],
+         ["zero-exponent-134", "zeros-without-exponent", "terms-not-cut"]),
+        ("2^-157 below 2^-149, 4 products of 2^-159", 9, UNDER + [(2, 4, two(-79), two(-80))],
+         ["zero-exponent-134", "zeros-without-exponent", "terms-not-cut"]),
+        ("c = 2^-149, then sixteen products of 2^-152", 32, [(0, 1, two(-75), two(-74)), (16, 16, two(-76), two(-76))],
+         ["subnormal-c-normalised"]),
+        ("a product of -2^-160", 1, [(0, 1, -two(-80), two(-80))], ["minus-zero"]),
         ("5 2^-149", 1, [(0, 1, 5 * two(-75), two(-74))], ["subnormal-results-flushed", "small-operands-zero"]),
         ("-5 2^-149", 16, [(15, 1, 5 * two(-75), -two(-74))], ["subnormal-results-flushed", "small-operands-zero"]),
         ("3/4 2^-149", 1, [(0, 1, 3 * two(-76), two(-75))], ["result-rounded"]),
@@ -302,6 +364,53 @@ def exactly(values, dtype):
     bits = encoded(values, dtype)
     assert [decode(b, FORMATS[dtype]) for b in bits] == values
     return bits
+
+
+def special(dtype):
+    """By bits: what is not finite, sums of zeros, and negative sums that are cut to zero."""
+    fmt = FORMATS[dtype]
+    one, infinity = encode(1.0, fmt), ((1 << fmt[0]) - 1) << fmt[1]
+    minus, quiet = 0x8000, 1 << fmt[1] - 1
+    inf, minus_inf, nan = (infinity, one), (infinity, minus | one), (infinity | quiet, one)
+    finite, zero, minus_zero = (one, one), (0, one), (minus, one)
+    rest = [finite] * 14
+    cases = [
+        ("inf", [inf, finite], []),
+        ("-inf", rest + [minus_inf], []),
+        ("inf * inf", [(infinity, infinity)], []),
+        ("inf * a subnormal", [(3, infinity)], []),
+        ("inf * 0", [(infinity, 0)], ["quiet-nan", "zero-beats-infinity"]),
+        ("-0 * inf in the second step", rest + [finite] * 2 + [(minus, infinity)], ["quiet-nan", "zero-beats-infinity"]),
+        ("inf - inf", [inf, minus_inf], ["quiet-nan", "first-infinity"]),
+        ("inf, then -inf in the second step", [inf] + [zero] * 15 + [minus_inf], ["quiet-nan", "first-infinity"]),
+        ("inf, then numbers", [inf] + [(minus | one, one)] * 31, []),
+        ("-inf, then zeros", [minus_inf] + [zero] * 16, []),
+        ("NaN", [nan], ["quiet-nan"]),
+        ("-NaN with a payload", rest + [(one, minus | infinity | quiet | 5)], ["nan-payload-kept"]),
+        ("signalling NaN", [(infinity | 1, one)], ["nan-payload-kept"]),
+        ("NaN * 0", [(infinity | quiet, 0)], ["quiet-nan", "zero-beats-infinity"]),
+        ("NaN, then inf", [nan, inf], ["first-infinity"]),
+        ("NaN, then numbers", [nan] + [finite] * 16, ["quiet-nan"]),
+        ("products of -0", [minus_zero] * 16, ["minus-zero"]),
+        ("products of -0 in two steps", [minus_zero] * 32, ["minus-zero"]),
+    ]
+    if dtype == "bf16":
+        low, big = (minus | encode(two(-76), fmt), encode(two(-75), fmt)), encode(two(64), fmt)
+        cases += [
+            ("-2^-151", [low], ["cut-to-minus-zero"]),
+            ("3 products of -2^-151", [low] * 3, ["cut-to-minus-zero"]),
+            ("-2^-151, then products of -0", [low] + [zero] * 15 + [minus_zero] * 16, ["minus-zero"]),
+            ("2^128, then -2^128", [(big, big)] + [zero] * 15 + [(minus | big, big)], []),
+        ]
+    return [case(name, dtype, *(list(bits) for bits in zip(*pairs)), tells, WRONG_SPECIAL) for name, pairs, tells in cases]
+
+
+def measured():
+    cases = [{"w": w, "x": x, "c": c, "logit": logit} for w, x, c, logit in MEASURED]
+    for known in cases:
+        ws, xs = ([int(b, 16) for b in known[key].split()] for key in ("w", "x"))
+        assert "%08x" % dot(ws, xs, "bf16", int(known["c"], 16)) == known["logit"], known
+    return cases
 
 
 def picked_case(dtype, name, d, runs, tells):
@@ -404,12 +513,49 @@ def cases_of(dtype):
     return cases
 
 
+# Whole problems: heads that are drawn from.
+
+SAMPLES = 2
+# name, dtype, V, D, rows, exponents of the weights, exponents of the hidden states
+PROBLEMS = (
+    ("plain", "bf16", 40, 70, 2, (-5, 0), (-6, 0)),
+    ("plain", "f16", 21, 97, 3, (-5, 0), (-6, 0)),
+    ("one step", "f16", 5, 16, 1, (-5, 0), (-6, 2)),
+    ("small operands read as zero", "bf16", 7, 40, 2, (-60, -50), (46, 51)),
+)
+
+
+def problem(name, dtype, v, d, row_count, weight_exponents, hidden_exponents):
+    source = Integers("tensor core problem %s %s" % (name, dtype))
+    weights = [encoded([source.wide_value(*weight_exponents) for _ in range(d)], dtype) for _ in range(v)]
+    hidden = [[f32_bits(source.wide_value(*hidden_exponents)) for _ in range(d)] for _ in range(row_count)]
+    head = TensorCoreHead(dtype, weights)
+    prepared = [head.prepare(row) for row in hidden]
+    zs = [[head.z(t, xs) for t in range(v)] for xs in prepared]
+    assert zs != [Head(dtype, weights).row_z(row) for row in hidden], name      # the order L32 gives others
+    calls = []
+    for t in (0.0, 0.7, 1.0):
+        seed, position = source.bits(64), source.below(5000)
+        rows = [draws(zs[r], tau(t), seed, r, position, SAMPLES) for r in range(row_count)]
+        calls.append({**temperature_json(t), "seed": "%016x" % seed, "position": position, "samples": SAMPLES, "rows": rows})
+    return {"name": name, "dtype": dtype, "V": v, "D": d, "weights": [hexes(row, dtype) for row in weights],
+            "hidden": [hex32(row) for row in hidden],
+            "logits": [hex32(head.logit_bits(t, xs) for t in range(v)) for xs in prepared],
+            "Z": [hex64(row) for row in zs], "calls": calls}
+
+
 def tensor_core_file():
     return {
         "about": "Dot products of the tensor cores of compute capability 9.0, section 9: w and x are the operands' bits (taken "
                  "as they are, small ones too), logit the f32 bits. differsFrom names wrong readings that give other bits in "
-                 "this case; WRONG in examples/python-reference/vector_makers/tensor_cores.py defines them. No infinity comes "
-                 "before the last step, and no negative S is cut to zero.",
+                 "this case; WRONG in examples/python-reference/vector_makers/tensor_cores.py defines them. special: NaN, "
+                 "infinities, sums of -0, and negative S that are cut to zero. measured: bf16 sums of tiny terms that begin "
+                 "with the f32 bits c, as an H200 gave them. problems: heads drawn from with these sums in place of section "
+                 "4.2: weights, hidden, logits and Z as in sample.json; a call has one T, seed and position, sequence is the "
+                 "row; rows: the draws of each hidden row. " + DRAW.replace("firstSample + i", "i"),
         "bf16": cases_of("bf16"),
         "f16": cases_of("f16"),
+        "special": {dtype: special(dtype) for dtype in ("bf16", "f16")},
+        "measured": measured(),
+        "problems": [problem(*p) for p in PROBLEMS],
     }

@@ -72,8 +72,8 @@ struct ColumnView {
     return {orderedScore(fix(__float_as_uint(logit)), gamma, stream.tau), token};
   }
 
-  __device__ void write(const Best& best) const {
-    if (threadIdx.x == 0) decisions[column] = {best.first.score, best.first.token, 0, best.second.score, best.second.token, 0};
+  __device__ void write(const Best& best, uint32_t decided) const {
+    if (threadIdx.x == 0) decisions[column] = {best.first.score, best.first.token, 0, best.second.score, best.second.token, decided};
   }
 };
 
@@ -103,6 +103,7 @@ __device__ __forceinline__ void decideContenders(const ColumnView<Dtype>& view, 
   }
   __syncthreads();
   Best best = NO_BEST;
+  uint32_t decided = 0;
   // Now with the noise itself: what is left is the error of the fast logits.
   for (uint32_t first = 0; first < reachingCount; first += DECIDE_WARPS * 32) {
     if (threadIdx.x == 0) contenderCount = 0;
@@ -116,7 +117,7 @@ __device__ __forceinline__ void decideContenders(const ColumnView<Dtype>& view, 
       const float error = __fadd_ru(__fmul_ru(__ldg(view.screen.norms + group.group), constants.error), 2 * SCORE_SLACK);
       view.gammasOf(group.group, gammas);
       TwoFloats most = {-INFINITY, -INFINITY};
-      #pragma unroll
+#pragma unroll
       for (int i = 0; i < 4; i++) {
         atMost[i] = -INFINITY;
         if (token + i >= view.screen.vocabSize) continue;
@@ -137,11 +138,11 @@ __device__ __forceinline__ void decideContenders(const ColumnView<Dtype>& view, 
       if (isGroup && token + i < view.screen.vocabSize && atMost[i] >= reached) contenders[atomicAdd(&contenderCount, 1u)] = {token + i, gammas[i]};
     }
     __syncthreads();
+    decided += contenderCount;
     for (uint32_t at = threadIdx.x / 32; at < contenderCount; at += DECIDE_WARPS) best = argmaxCombine(best, Best{view.scoreOf(contenders[at].token, contenders[at].gamma), NO_SCORED});
     __syncthreads();
   }
-  best = combineBlock(best, shared);
-  view.write(best);
+  view.write(combineBlock(best, shared), decided);
 }
 
 /// This block's share of all tokens; the last block to finish writes the decision.
@@ -165,7 +166,7 @@ __device__ __forceinline__ void decideAllTokens(const ColumnView<Dtype>& view, B
   __threadfence();
   Best all = NO_BEST;
   for (uint32_t at = threadIdx.x; at < gridDim.x; at += DECIDE_WARPS * 32) all = argmaxCombine(all, results[at]);
-  view.write(combineBlock(combineLanes(all, 1), shared));
+  view.write(combineBlock(combineLanes(all, 1), shared), view.screen.vocabSize);
 }
 
 /// Grid: at least the columns, at most MAX_COLUMNS.

@@ -41,7 +41,7 @@ struct Candidate {
   uint32_t flags;
   uint64_t score2;
   uint32_t token2;
-  uint32_t unused;
+  uint32_t decided; // of a screened draw's decision: how many tokens got their logit in the order L32
 };
 
 /// Some rows of the request, some of their samples.

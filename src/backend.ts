@@ -90,15 +90,29 @@ export interface BufferSlice {
   readonly byteOffset: number;
 }
 
+/** Where values lie in memory of the CUDA device. */
+export interface PointerSlice {
+  /** a multiple of a value's size */
+  readonly pointer: bigint;
+}
+
 /** A batch of which one end lies on the device. */
-export interface DeviceBatch {
+export interface DeviceBatch<Place = BufferSlice> {
   /** As in Batch, with the rows that were refused; or as the caller has them, to be checked and rounded on the device. */
-  readonly hiddenStates: { readonly values: Float32Array; readonly isRefused: readonly boolean[] } | (BufferSlice & { readonly dtype: FloatDtype });
+  readonly hiddenStates: { readonly values: Float32Array; readonly isRefused: readonly boolean[] } | (Place & { readonly dtype: FloatDtype });
   readonly request: Uint32Array;
   /** max |w| over the whole head: what the range rule needs */
   readonly largestMagnitude: number;
   /** Where the tokens go, i32 [rows * samples]; null: they come back. */
-  readonly tokensTo: BufferSlice | null;
+  readonly tokensTo: Place | null;
+}
+
+export interface PointerBatch extends DeviceBatch<PointerSlice> {
+  /**
+   * The CUstream that the batch is put in order with: it comes after what is there now, and what is put there once the call has
+   * resolved comes after the batch. null: what the batch reads is there, and the batch is done once the call has resolved.
+   */
+  readonly stream: bigint | null;
 }
 
 export interface DeviceDecisions {
@@ -111,8 +125,10 @@ export interface DeviceDecisions {
 /** A head that lives in a backend's memory. */
 export interface BackendHead {
   sample(batch: Batch): Promise<Candidates>;
-  /** GPU backends: the same with buffers of their device. */
+  /** WebGPU: the same with buffers of its device. */
   sampleOnDevice?(batch: DeviceBatch): Promise<DeviceDecisions>;
+  /** CUDA: the same with memory of its device. @throws RangeError for what is no such memory */
+  sampleAtPointers?(batch: PointerBatch): Promise<DeviceDecisions>;
   dispose(): void;
 }
 

@@ -80,6 +80,14 @@ export function checkGpuHead({ buffer, dtype, shape, scales, byteOffset }: GpuHe
 
 /** @throws TypeError, RangeError naming the argument */
 export function checkGpuHiddenStates({ buffer, dtype, shape, byteOffset }: GpuHiddenStates, hiddenSize: number): CheckedGpuHiddenStates {
+  const rowCount = checkHiddenShape(dtype, shape, hiddenSize);
+  const size = DTYPE_BYTES[dtype];
+  const slice = checkSlice("hiddenStates", buffer, byteOffset, size, rowCount * hiddenSize * size, ["STORAGE", STORAGE], ["COPY_SRC", COPY_SRC]);
+  return { ...slice, dtype, rowCount };
+}
+
+/** How many rows there are. @throws TypeError, RangeError naming the argument */
+export function checkHiddenShape(dtype: unknown, shape: unknown, hiddenSize: number): number {
   if (dtype !== "f32" && dtype !== "f16" && dtype !== "bf16") throw new RangeError(`"hiddenStates.dtype" expected f32, f16 or bf16, got ${describe(dtype)}`);
   if (!Array.isArray(shape)) throw new TypeError(`"hiddenStates.shape" expected an array [B, D], got ${describe(shape)}`);
   const [rowCount, columns] = shape as readonly unknown[];
@@ -87,9 +95,7 @@ export function checkGpuHiddenStates({ buffer, dtype, shape, byteOffset }: GpuHi
   if (!isMatrix) {
     throw new RangeError(`"hiddenStates.shape" expected [B, ${hiddenSize}] with 1 <= B <= ${DETAIL_LIMIT}, got [${shape.slice(0, 4).map(describe).join(", ")}]`);
   }
-  const size = DTYPE_BYTES[dtype];
-  const slice = checkSlice("hiddenStates", buffer, byteOffset, size, (rowCount as number) * hiddenSize * size, ["STORAGE", STORAGE], ["COPY_SRC", COPY_SRC]);
-  return { ...slice, dtype, rowCount: rowCount as number };
+  return rowCount as number;
 }
 
 /** @throws TypeError, RangeError naming the argument */

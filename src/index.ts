@@ -1,5 +1,6 @@
 /** flash-sampling: one seed, one token, on every backend. The public surface; re-exports only. */
 export { createSampler, type Sampler, type SampleOptions, type SamplerOptions, type SubmitOptions, type SubmitResult } from "./sampler.js";
+export type { CudaHiddenStates, CudaTokens } from "./cuda-pointers.js";
 export type { GpuBuffer, GpuDevice, GpuHead, GpuHiddenStates, GpuTokens } from "./gpu-buffers.js";
 export { sampleLogits, type GivenLogits, type SampleLogitsOptions } from "./logits.js";
 export { hasRelaxedSimd, init, type CoreSource } from "./core-module.js";

@@ -6,16 +6,16 @@ import {
   STATUS_INVALID,
   type Backend,
   type BackendHead,
-  type BufferSlice,
   type Candidates,
   type DeviceBatch,
-  type DeviceDecisions,
   type DeviceHead,
   type Dtype,
   type HeadShape,
 } from "./backend.js";
 import { createBackend, type BackendName } from "./backends/list.js";
-import { checkDevice, checkGpuHead, checkGpuHiddenStates, checkGpuTokens, isOnDevice, type GpuDevice, type GpuHead, type GpuHiddenStates, type GpuTokens } from "./gpu-buffers.js";
+import type { CudaHiddenStates, CudaTokens } from "./cuda-pointers.js";
+import { bufferPlaces, pointerPlaces, usesBuffers, usesPointers, type Places } from "./device-places.js";
+import { checkDevice, checkGpuHead, isOnDevice, type GpuDevice, type GpuHead, type GpuHiddenStates, type GpuTokens } from "./gpu-buffers.js";
 import { createWebgpuOn } from "./gpu-platform.js";
 import { loadHead, type LoadOptions, type LoadProgress } from "./head/load.js";
 import { prepareHiddenStates, type HiddenProblem, type PreparedHiddenStates } from "./hidden.js";
@@ -48,16 +48,23 @@ export interface SamplerOptions {
 
 export interface SampleOptions extends DrawOptions, ResultOptions {
   /**
-   * [B, D], row-major; B is its length / D. Or { buffer, dtype, shape: [B, D], byteOffset? } in a buffer of the sampler's device:
-   * nothing but decisions and the reports of refused rows then leaves the device.
+   * [B, D], row-major; B is its length / D. Or on the device, which nothing but decisions and the reports of refused rows then
+   * leaves: on "webgpu" { buffer, dtype, shape: [B, D], byteOffset? } in a buffer of the sampler's device, on "cuda"
+   * { pointer, dtype, shape: [B, D] } in memory of the CUDA device.
    */
-  readonly hiddenStates: FloatData | GpuHiddenStates;
+  readonly hiddenStates: FloatData | GpuHiddenStates | CudaHiddenStates;
+  /**
+   * On "cuda", for a call with a pointer: a CUstream of the primary context. The call reads and writes the memory of its pointers
+   * after what was put on the stream before the call, and before what is put there once the call has resolved. 0n is the legacy
+   * default stream. Default: none; hidden states must then be complete before the call, and tokens are once it has resolved.
+   */
+  readonly stream?: bigint;
 }
 
 /** A call whose tokens stay on the device. */
 export interface SubmitOptions extends Omit<SampleOptions, "details" | "onInvalid"> {
   /** Where the tokens go, i32 [B * numSamples], the samples of a row side by side; -1 for each draw of a row without a token. */
-  readonly tokensTo: GpuTokens;
+  readonly tokensTo: GpuTokens | CudaTokens;
   readonly details?: false;
   readonly onInvalid?: "mark";
 }
@@ -82,12 +89,14 @@ export interface Sampler {
   /**
    * Draws from softmax(weights * hiddenState / T) for each row. With seed, sequence and position given, a row's tokens
    * depend on nothing else in the call.
-   * @throws TypeError, RangeError naming the argument; InvalidRowError for a row without a token; on "webgpu" GpuError
+   * @throws TypeError, RangeError naming the argument; InvalidRowError for a row without a token; on "webgpu" and "cuda"
+   *   GpuError
    */
   sample(options: SampleOptions & { readonly details: true }): Promise<DetailedResult>;
   /**
    * The same on the sampler's device alone: nothing is read back. Resolves once the device has taken the commands; what is
-   * submitted to its queue afterwards finds the tokens in their buffer. Rows without a token are marked, never an error.
+   * submitted to its queue, or put on the call's stream, afterwards finds the tokens. On "cuda" without a stream it resolves when
+   * the tokens are there. Rows without a token are marked, never an error.
    */
   sample(options: SubmitOptions): Promise<SubmitResult>;
   sample(options: SampleOptions): Promise<SampleResult>;
@@ -200,58 +209,40 @@ class HeadSampler implements Sampler {
   sample(options: SampleOptions): Promise<SampleResult>;
   async sample(options: SampleOptions | SubmitOptions): Promise<SampleResult | SubmitResult> {
     this.#backendInUse();
-    checkOptions(options, ["hiddenStates", ...CALL_OPTIONS, "tokensTo"]);
-    const { hiddenStates } = options;
-    if ("tokensTo" in options && options.tokensTo !== undefined) return this.#submit(options);
-    if (isOnDevice(hiddenStates)) return this.#sampleBuffer(hiddenStates, options as SampleOptions);
-    const { values, invalidRow, call } = this.#checkMemory(hiddenStates, options);
+    checkOptions(options, ["hiddenStates", ...CALL_OPTIONS, "tokensTo", "stream"]);
+    const head = this.#head;
+    if (usesPointers(options, head)) return this.#sampleOnDevice(pointerPlaces(head, this.hiddenSize, this.backend, options), options);
+    if (usesBuffers(options)) return this.#sampleOnDevice(bufferPlaces(head, this.hiddenSize, this.#hasDevice, options), options);
+    const { values, invalidRow, call } = this.#checkMemory(options);
     if (call.onInvalid === "throw") refuseInvalid(invalidRow, this.#shape);
-    const candidates = await this.#head.sample({ hiddenStates: values, request: encodeRequest(call.rows, call.samples) });
+    const candidates = await head.sample({ hiddenStates: values, request: encodeRequest(call.rows, call.samples) });
     markInvalid(candidates, invalidRow, call.samples);
     return toResult(candidates, call);
   }
 
-  async #sampleBuffer(hiddenStates: GpuHiddenStates, options: SampleOptions): Promise<SampleResult> {
-    this.#assertDevice("hiddenStates");
-    const slice = checkGpuHiddenStates(hiddenStates, this.hiddenSize);
-    const call = checkCall(options, slice.rowCount);
-    const { candidates, invalidRow } = await this.#onDevice(slice, call, null);
+  async #sampleOnDevice<Place>(places: Places<Place>, options: SampleOptions | SubmitOptions): Promise<SampleResult | SubmitResult> {
+    const target = "tokensTo" in options ? options.tokensTo : undefined;
+    const { hiddenStates, call } = this.#checkPlaced(places, target === undefined ? options : asSubmission(options));
+    const tokensTo = target === undefined ? null : places.tokens(target, call.rows.length * call.samples);
+    const request = encodeRequest(call.rows, call.samples);
+    const { candidates, invalidRow } = await places.sample({ hiddenStates, request, largestMagnitude: this.#largestMagnitude, tokensTo });
+    if (candidates === null) return { seed: call.seed };
     if (call.onInvalid === "throw") refuseInvalid(invalidRow, this.#shape);
-    markInvalid(candidates!, invalidRow, call.samples);
-    return toResult(candidates!, call);
+    markInvalid(candidates, invalidRow, call.samples);
+    return toResult(candidates, call);
   }
 
-  async #submit(options: SubmitOptions): Promise<SubmitResult> {
-    const { hiddenStates, tokensTo, details = false, onInvalid = "mark" } = options;
-    if (details !== false) throw new RangeError(`"details" expected false with tokensTo, got ${describe(details)}`);
-    if (onInvalid !== "mark") throw new RangeError(`"onInvalid" expected "mark" with tokensTo, got ${describe(onInvalid)}`);
-    this.#assertDevice("tokensTo");
-    const marking = { ...options, details, onInvalid };
-    if (isOnDevice(hiddenStates)) {
-      const slice = checkGpuHiddenStates(hiddenStates, this.hiddenSize);
-      const call = checkCall(marking, slice.rowCount);
-      await this.#onDevice(slice, call, checkGpuTokens(tokensTo, slice.rowCount * call.samples));
-      return { seed: call.seed };
-    }
-    const { values, invalidRow, call } = this.#checkMemory(hiddenStates, marking);
-    const target = checkGpuTokens(tokensTo, invalidRow.length * call.samples);
-    await this.#onDevice({ values, isRefused: invalidRow.map((problem) => problem !== null) }, call, target);
-    return { seed: call.seed };
+  #checkPlaced<Place>(places: Places<Place>, options: SampleOptions): { readonly hiddenStates: DeviceBatch<Place>["hiddenStates"]; readonly call: CheckedCall } {
+    const placed = places.hiddenStates(options.hiddenStates);
+    if (placed !== null) return { hiddenStates: placed, call: checkCall(options, placed.rowCount) };
+    const { values, invalidRow, call } = this.#checkMemory(options);
+    return { hiddenStates: { values, isRefused: invalidRow.map((problem) => problem !== null) }, call };
   }
 
-  #onDevice(hiddenStates: DeviceBatch["hiddenStates"], call: CheckedCall, tokensTo: BufferSlice | null): Promise<DeviceDecisions> {
-    return this.#head.sampleOnDevice!({ hiddenStates, request: encodeRequest(call.rows, call.samples), largestMagnitude: this.#largestMagnitude, tokensTo });
-  }
-
-  #checkMemory(hiddenStates: FloatData, options: DrawOptions & ResultOptions): PreparedHiddenStates & { readonly call: CheckedCall } {
-    const matrix = checkMatrix("hiddenStates", hiddenStates, "D", this.hiddenSize);
+  #checkMemory(options: SampleOptions): PreparedHiddenStates & { readonly call: CheckedCall } {
+    const matrix = checkMatrix("hiddenStates", options.hiddenStates as FloatData, "D", this.hiddenSize);
     const call = checkCall(options, matrix.rowCount);
     return { ...prepareHiddenStates(widen(matrix), this.#shape, this.#largestMagnitude), call };
-  }
-
-  /** Buffers belong to a device, and only the caller's own can have made any. */
-  #assertDevice(name: string): void {
-    if (!this.#hasDevice) throw new RangeError(`"${name}" expected a buffer only with a sampler that was created with its device, got one without`);
   }
 
   sampleLogits(options: SampleLogitsOptions & { readonly details: true }): Promise<DetailedResult>;
@@ -273,6 +264,14 @@ class HeadSampler implements Sampler {
     if (this.#backend === null) throw new Error('"sampler" expected to be in use, got one that was disposed');
     return this.#backend;
   }
+}
+
+/** Nobody waits for what rows without a token would be told by. */
+function asSubmission(options: SampleOptions | SubmitOptions): SampleOptions {
+  const { details = false, onInvalid = "mark" } = options;
+  if (details !== false) throw new RangeError(`"details" expected false with tokensTo, got ${describe(details)}`);
+  if (onInvalid !== "mark") throw new RangeError(`"onInvalid" expected "mark" with tokensTo, got ${describe(onInvalid)}`);
+  return { ...options, details, onInvalid };
 }
 
 function refuseInvalid(invalidRow: readonly (HiddenProblem | null)[], { dtype }: HeadShape): void {

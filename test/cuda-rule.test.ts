@@ -6,14 +6,19 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeConstants } from "../scripts/build-cuda.mjs";
-import { Inputs } from "./problems.js";
+import { FORMATS, operandFormat, problemsOf } from "../gpu/hidden-on-device.js";
+import { hiddenExponentLimit, prepareHiddenStates } from "../src/hidden.js";
+import { widen, type FloatDtype } from "../src/matrix.js";
+import { bitsFromF32 } from "../src/spec/float.js";
+import { adversarial, asFormat, FLOATS } from "./hidden-inputs.js";
+import { DTYPES, Inputs } from "./problems.js";
 import { unavailable } from "./require.js";
 import { hex, readVectors, wide, words } from "./vector-checks.js";
 
 const COMPILERS = ["c++", "g++", "clang++"];
 const compiler = COMPILERS.find((name) => spawnSync(name, ["--version"]).status === 0);
 
-describe.skipIf(unavailable("c++", compiler === undefined ? `none of ${COMPILERS.join(", ")} on the path` : null))("rule.cuh", () => {
+describe.skipIf(unavailable("c++", compiler === undefined ? `none of ${COMPILERS.join(", ")} on the path` : null))("rule.cuh and hidden.cuh", () => {
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "flash-sampling-cuda-"));
@@ -71,5 +76,58 @@ describe.skipIf(unavailable("c++", compiler === undefined ? `none of ${COMPILERS
     const clamp = (value: bigint): bigint => (value > limit ? limit : value < -limit ? -limit : value);
     const bits = (value: bigint): string => hex(BigInt.asUintN(64, value), 16);
     expect(ask(pairs.map(([a, b]) => ["add", bits(a), bits(b)]))).toEqual(pairs.map(([a, b]) => bits(clamp(a + b))));
+  });
+
+  describe.each(FLOATS)("hidden states in %s are rounded and checked as in memory", (format) => {
+    const largest = 2 ** 63;
+    const bitsOf = (data: Float32Array | Uint16Array): number[] => Array.from(data instanceof Float32Array ? new Uint32Array(data.buffer, data.byteOffset, data.length) : data);
+    const matrix = (data: Float32Array | Uint16Array, dtype: FloatDtype) => ({ data, dtype }) as Parameters<typeof widen>[0];
+
+    it.each(DTYPES)("for a head of %s", (dtype) => {
+      const compare = (data: Float32Array | Uint16Array, hiddenSize: number): void => {
+        const shape = { dtype, hiddenSize };
+        const { values, invalidRow } = prepareHiddenStates(widen(matrix(data, format)), shape, largest);
+        const settings = [FORMATS[format], FORMATS[operandFormat(dtype)], hiddenExponentLimit(largest, hiddenSize)];
+        const rows = invalidRow.map((_, row) => bitsOf(data.subarray(row * hiddenSize, (row + 1) * hiddenSize)));
+        const answers = ask(rows.map((row) => ["row", ...as32([...settings, ...row])])).map((answer) => answer.split(" ").map((word) => parseInt(word, 16)));
+        expect(problemsOf(Uint32Array.from(answers.flatMap((answer) => [...answer.slice(0, 3), 0])))).toEqual(invalidRow);
+        const rounded = answers.flatMap((answer, row) => (invalidRow[row] === null ? answer.slice(3) : new Array<number>(hiddenSize).fill(0)));
+        expect(rounded).toEqual(Array.from(new Uint32Array(values.buffer)));
+      };
+      const data = adversarial(format);
+      compare(data, 1);
+      const { invalidRow } = prepareHiddenStates(widen(matrix(data, format)), { dtype, hiddenSize: 1 }, largest);
+      expect(invalidRow.filter((problem) => problem !== null).length).toBeGreaterThan(20);
+      const good = data.filter((_, at) => invalidRow[at] === null);
+      compare(good.subarray(good.length % 93), 93);
+      // Where among others the problem is, and which of two is told.
+      const most = format === "f16" ? 60000 : 2 ** 100;
+      for (const bad of [[4, NaN, Infinity], [-Infinity, 1, NaN], [1, 2, 3.4e38], [1, 70000, -Infinity], [most / 2, -most, most], [0, -0, 0], [-1e-17, 2 ** -56, 2 ** -57]]) {
+        compare(asFormat(format, Float32Array.from(bad)), 3);
+      }
+    });
+  });
+
+  it("rounds hidden states as written down", () => {
+    const [f32, f16, bf16] = [FORMATS.f32, FORMATS.f16, FORMATS.bf16];
+    const least = 2 ** -56;
+    const cases: readonly [given: number, operand: number, value: number, rounded: number][] = [
+      [f32, bf16, 1 + 2 ** -8, 1], // ties to even
+      [f32, bf16, 1 + 3 * 2 ** -8, 1 + 2 ** -6],
+      [f32, bf16, -(1 + 2 ** -8 + 2 ** -20), -(1 + 2 ** -7)],
+      [f32, bf16, least, least],
+      [f32, bf16, -least * (1 - 2 ** -9), -least], // rounded first
+      [f32, bf16, -least * (1 - 2 ** -7), 0], // +0
+      [f32, f16, 65519, 65504],
+      [f32, f16, 65520, Infinity],
+      [f32, f16, 2 ** -25, 0],
+      [f32, f16, 3 * 2 ** -25, 2 ** -23],
+      [f32, f16, -(2 ** -24), -(2 ** -24)],
+      [f32, f32, 2 ** -40, 2 ** -40],
+      [f32, f32, -(2 ** -40) * (1 - 2 ** -24), 0],
+    ];
+    const limit = 254;
+    const answers = ask(cases.map(([given, operand, value]) => ["row", ...as32([given, operand, limit, bitsFromF32(value)])]));
+    expect(answers.map((answer) => answer.split(" ")[3])).toEqual(as32(cases.map(([, , , rounded]) => bitsFromF32(rounded))));
   });
 });

@@ -3,39 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSampler, type Dtype, type FloatDtype, type GpuHead, type HeadArray, type SampleOptions, type Sampler } from "../src/index.js";
 import { prepareHiddenStates } from "../src/hidden.js";
 import { widen } from "../src/matrix.js";
-import { bitsFromF32, f32BitsToBf16, f32BitsToF16, f32FromBits } from "../src/spec/float.js";
+import { bitsFromF32, f32FromBits } from "../src/spec/float.js";
 import type { WeightData } from "../src/spec/logit.js";
+import { adversarial, asFormat, FLOATS } from "./hidden-inputs.js";
 import { DTYPES, Inputs, makeWeights } from "./problems.js";
 import { unavailable } from "./require.js";
 import { arrangeInMemory, arrangeOnDevice, bufferOf, deviceObstacle, openDevice, prepareOnDevice, USAGE, wordsOf } from "./webgpu-device.js";
 
-const FLOATS: readonly FloatDtype[] = ["f32", "f16", "bf16"];
 const CALL = { seed: 77n, sequence: 5, position: 3, details: true, onInvalid: "mark" } as const;
 
-/** Numbers with the given bits, or rounded to a format: what goes into a buffer. */
-function asFormat(dtype: FloatDtype, values: Float32Array): Float32Array | Uint16Array {
-  if (dtype === "f32") return values;
-  const round = dtype === "f16" ? f32BitsToF16 : f32BitsToBf16;
-  return Uint16Array.from(values, (value) => round(bitsFromF32(value)));
-}
-
 const inMemory = (data: Float32Array | Uint16Array, dtype: FloatDtype) => ({ data, dtype }) as Exclude<SampleOptions["hiddenStates"], { buffer: object }>;
-
-/** f32 values at and beside what roundings and rules are sensitive to, both signs. */
-function adversarial(): Float32Array {
-  const inputs = new Inputs(1);
-  const bits = [0, 1, 0x7fffff, 0x800000, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fffffff];
-  for (let exponent = 0; exponent < 256; exponent++) {
-    // The middles between neighbours of bf16 and of f16, normal or not, and the numbers themselves.
-    for (const fraction of [0, 0x8000, 0x18000, 0x1000, 0x3000, 0x7fffff, inputs.below(128) << 16, inputs.below(1 << 23)]) {
-      for (const nudge of [-1, 0, 1]) bits.push(((exponent << 23) | fraction) + nudge);
-    }
-  }
-  for (const subnormal of [1, 2, 3, 511, 1023]) bits.push(bitsFromF32((subnormal + 0.5) * 2 ** -24), bitsFromF32(subnormal * 2 ** -24));
-  bits.push(0x477fe000, 0x477fefff, 0x477ff000, 0x477ff001, 0x7f7f7fff, 0x7f7f8000);
-  const both = bits.filter((pattern) => pattern >= 0).flatMap((pattern) => [pattern, (pattern | 0x80000000) >>> 0]);
-  return new Float32Array(Uint32Array.from(both).buffer);
-}
 
 describe("webgpu", async () => {
   describe.skipIf(unavailable("webgpu", await deviceObstacle()))("on the caller's device", () => {
@@ -50,7 +27,7 @@ describe("webgpu", async () => {
 
     // The kernel's own output, bit for bit: scores would not show all of it. D = 93 is not a multiple of a workgroup.
     describe.each(FLOATS)("hidden states in %s are prepared as in memory", (format) => {
-      const data = format === "f32" ? adversarial() : Uint16Array.from({ length: 0x10000 }, (_, bits) => bits);
+      const data = adversarial(format);
       const given = widen({ data, dtype: format });
       test.each(DTYPES)("for a head of %s", async (dtype) => {
         const largest = 2 ** 63;

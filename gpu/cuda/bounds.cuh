@@ -42,9 +42,15 @@ __device__ __forceinline__ float noiseAtLeast(const NoiseScale& scale, uint32_t 
   return fmaxf(0.0f, gamma * (scale.upper * (1 / LN2_F) * (1 - 0x1p-18f)) - 2 * SCORE_SLACK);
 }
 
-/// Bounds of a score whose fast logit is z, off by `error` at most.
-__device__ __forceinline__ float scoreAtMost(const NoiseScale& scale, float z, uint32_t distance, float error) {
-  return __fadd_ru(z, __fadd_ru(error, noiseAtMost(scale, distance)));
+/// Z is clamped to +-2^62 in units of 2^-32; two logits are no further apart after that than before.
+__device__ __forceinline__ float clampZ(float z) {
+  constexpr float most = float(1u << (Z_LIMIT_BITS - 32));
+  return fminf(fmaxf(z, -most), most);
+}
+
+/// Bounds of a score whose fast logit, clamped, is z, off by `error` at most.
+__device__ __forceinline__ float scoreAtMost(float z, float noiseAtMost, float error) {
+  return __fadd_ru(z, __fadd_ru(error, noiseAtMost));
 }
 
 __device__ __forceinline__ float scoreAtLeast(const NoiseScale& scale, float z, uint32_t distance, float error) {

@@ -1,6 +1,7 @@
 /** NVIDIA's driver API (libcuda) through koffi: the few calls that the backend needs, each with its error checked. */
 import type { LibraryHandle } from "koffi";
 import { GpuError } from "../gpu-error.js";
+import { LaunchArguments, type Launch } from "./launch-arguments.js";
 
 const LIBRARIES: Readonly<Record<string, string>> = { linux: "libcuda.so.1", win32: "nvcuda.dll" };
 
@@ -12,9 +13,14 @@ const ATTRIBUTE_MAJOR = 75;
 const ATTRIBUTE_MINOR = 76;
 const ATTRIBUTE_MULTIPROCESSORS = 16;
 const FUNCTION_SHARED_BYTES = 8;
-const PROGRAMMATIC_SERIALIZATION = 6;
-const LAUNCH_ATTRIBUTE_BYTES = 72;
 const STREAM_NON_BLOCKING = 1;
+const EVENT_DISABLE_TIMING = 2;
+const INVALID_VALUE = 1;
+const POINTER_MEMORY_TYPE = 2;
+const POINTER_DEVICE = 9;
+const POINTER_RANGE_START = 11;
+const POINTER_RANGE_BYTES = 12;
+const MEMORY_TYPE_DEVICE = 2n;
 
 /** Handles and device addresses are 64-bit numbers here; `void *` takes a view of an ArrayBuffer, which does not move. */
 const CALLS = {
@@ -38,6 +44,12 @@ const CALLS = {
   cuStreamCreate: "int cuStreamCreate(void *stream, unsigned int flags)",
   cuStreamSynchronize: "int cuStreamSynchronize(uint64_t stream)",
   cuStreamQuery: "int cuStreamQuery(uint64_t stream)",
+  cuStreamWaitEvent: "int cuStreamWaitEvent(uint64_t stream, uint64_t event, unsigned int flags)",
+  cuStreamGetCtx: "int cuStreamGetCtx(uint64_t stream, void *context)",
+  cuStreamIsCapturing: "int cuStreamIsCapturing(uint64_t stream, void *status)",
+  cuEventCreate: "int cuEventCreate(void *event, unsigned int flags)",
+  cuEventRecord: "int cuEventRecord(uint64_t event, uint64_t stream)",
+  cuPointerGetAttribute: "int cuPointerGetAttribute(void *value, int attribute, uint64_t pointer)",
   cuFuncSetAttribute: "int cuFuncSetAttribute(uint64_t function, int attribute, int value)",
   cuLaunchKernelEx: "int cuLaunchKernelEx(void *config, uint64_t function, void *parameters, void *extra)",
   cuGetErrorName: "int cuGetErrorName(int error, void *name)",
@@ -52,17 +64,6 @@ export interface PinnedMemory {
   readonly bytes: ArrayBuffer;
 }
 
-export interface Launch {
-  readonly grid: readonly [number, number];
-  readonly threads: number;
-  /** The kernel's parameters, each as the bytes it has in C. */
-  readonly parameters: readonly ArrayBuffer[];
-  /** Dynamic shared memory. Default 0. */
-  readonly sharedBytes?: number;
-  /** Whether blocks may start while the kernel before still runs: the kernel waits for it itself. Default false. */
-  readonly startsEarly?: boolean;
-}
-
 export class CudaDriver {
   /** For people: the device's name and its compute capability. */
   readonly description: string;
@@ -75,6 +76,9 @@ export class CudaDriver {
   readonly #module: bigint;
   readonly #functions = new Map<string, bigint>();
   readonly stream: bigint;
+  readonly #arguments: LaunchArguments;
+  readonly #device: number;
+  readonly #event: bigint;
 
   /** @throws Error whose message says what is missing */
   static async open(fatbin: Uint8Array): Promise<CudaDriver> {
@@ -95,10 +99,12 @@ export class CudaDriver {
 
   private constructor(koffi: typeof import("koffi").default, library: LibraryHandle, fatbin: Uint8Array) {
     this.#koffi = koffi;
+    this.#arguments = new LaunchArguments((buffer) => koffi.address(buffer) as bigint);
     this.#calls = Object.fromEntries(Object.entries(CALLS).map(([call, prototype]) => [call, library.func(prototype)])) as Record<Call, KoffiFunction>;
     this.#call("cuInit", 0);
     if (this.#number("cuDeviceGetCount") === 0) throw new Error("NVIDIA's driver has no device");
     const device = this.#number("cuDeviceGet", 0);
+    this.#device = device;
     const attribute = (which: number) => this.#number("cuDeviceGetAttribute", which, device);
     this.capability = `${attribute(ATTRIBUTE_MAJOR)}.${attribute(ATTRIBUTE_MINOR)}`;
     this.multiprocessors = attribute(ATTRIBUTE_MULTIPROCESSORS);
@@ -107,6 +113,7 @@ export class CudaDriver {
     this.#makeCurrent();
     this.#module = this.#handle("cuModuleLoadData", offHeap(fatbin));
     this.stream = this.#handle("cuStreamCreate", STREAM_NON_BLOCKING);
+    this.#event = this.#handle("cuEventCreate", EVENT_DISABLE_TIMING);
   }
 
   allocate(bytes: number, what: string): bigint {
@@ -152,22 +159,61 @@ export class CudaDriver {
     this.#call("cuMemcpyHtoDAsync", target, address, bytes, this.stream);
   }
 
-  downloadPinned({ address }: PinnedMemory, source: bigint, bytes: number): void {
+  /** @param target an address in pinned memory */
+  downloadPinned(target: bigint, source: bigint, bytes: number): void {
     this.#makeCurrent();
-    this.#call("cuMemcpyDtoHAsync", address, source, bytes, this.stream);
+    this.#call("cuMemcpyDtoHAsync", target, source, bytes, this.stream);
   }
 
-  launch(name: string, { grid, threads, parameters, sharedBytes = 0, startsEarly = false }: Launch): void {
+  /** Where the device memory that holds an address begins and ends; null for what is no memory of this device. */
+  memoryAt(address: bigint): { readonly start: bigint; readonly end: bigint } | null {
+    const isOurs = this.#pointerAttribute(POINTER_MEMORY_TYPE, address) === MEMORY_TYPE_DEVICE && this.#pointerAttribute(POINTER_DEVICE, address) === BigInt(this.#device);
+    const [start, bytes] = isOurs ? [this.#pointerAttribute(POINTER_RANGE_START, address), this.#pointerAttribute(POINTER_RANGE_BYTES, address)] : [null, null];
+    return start === null || bytes === null ? null : { start, end: start + bytes };
+  }
+
+  /** What keeps work from being put in order with a stream, or null. */
+  streamObstacle(stream: bigint): string | null {
     this.#makeCurrent();
-    const pointers = new BigUint64Array(new ArrayBuffer(8 * parameters.length));
-    parameters.forEach((bytes, index) => (pointers[index] = this.#koffi.address(bytes)));
-    // CUlaunchConfig and one CUlaunchAttribute of cuda.h.
-    const attribute = new Uint32Array(new ArrayBuffer(LAUNCH_ATTRIBUTE_BYTES));
-    attribute.set([PROGRAMMATIC_SERIALIZATION, 0, 1]);
-    const config = new ArrayBuffer(56);
-    new Uint32Array(config).set([grid[0], grid[1], 1, threads, 1, 1, sharedBytes]);
-    new BigUint64Array(config, 32).set([this.stream, this.#koffi.address(attribute.buffer), BigInt(startsEarly ? 1 : 0)]);
-    this.#call("cuLaunchKernelEx", new Uint8Array(config), this.#function(name, sharedBytes), pointers, null);
+    const written = new BigUint64Array(new ArrayBuffer(8));
+    this.#call("cuStreamGetCtx", stream, written);
+    if (written[0] !== this.#context) return "a stream of the device's primary context, got one of another context";
+    written[0] = 0n;
+    this.#call("cuStreamIsCapturing", stream, written);
+    return written[0] === 0n ? null : "a stream that is not being captured, got one that is";
+  }
+
+  /** What is asked for from now on waits for what is on a stream of somebody else's. */
+  waitFor(stream: bigint): void {
+    this.#putInOrder(stream, this.stream);
+  }
+
+  /** What is put on a stream of somebody else's from now on waits for what was asked for. */
+  letWait(stream: bigint): void {
+    this.#putInOrder(this.stream, stream);
+  }
+
+  /** A wait is for the event as it was recorded last: it can be recorded again at once. */
+  #putInOrder(before: bigint, after: bigint): void {
+    this.#makeCurrent();
+    this.#call("cuEventRecord", this.#event, before);
+    this.#call("cuStreamWaitEvent", after, this.#event, 0);
+  }
+
+  /** null for an address that the driver does not know. */
+  #pointerAttribute(which: number, address: bigint): bigint | null {
+    this.#makeCurrent();
+    const written = new BigUint64Array(new ArrayBuffer(8));
+    const status = this.#calls.cuPointerGetAttribute(written, which, address) as number;
+    if (status !== SUCCESS && status !== INVALID_VALUE) throw this.#error("cuPointerGetAttribute", status);
+    return status === SUCCESS ? written[0]! : null;
+  }
+
+  launch(name: string, launch: Launch): void {
+    this.#makeCurrent();
+    const kernel = this.#function(name, launch.sharedBytes ?? 0);
+    this.#arguments.set(this.stream, launch);
+    this.#call("cuLaunchKernelEx", this.#arguments.config, kernel, this.#arguments.parameters, null);
   }
 
   /** Resolves when all that was asked for is done. The event loop goes on meanwhile. */

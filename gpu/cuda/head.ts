@@ -1,8 +1,23 @@
 /** A head in a device's memory, and the way of its rows there. */
-import { DTYPE_BYTES, type BackendHead, type Batch, type Candidates, type HeadShape, type HeadSink, type RowBlock } from "../../src/backend.js";
+import {
+  DTYPE_BYTES,
+  type BackendHead,
+  type Batch,
+  type Candidates,
+  type DeviceDecisions,
+  type HeadShape,
+  type HeadSink,
+  type PointerBatch,
+  type RowBlock,
+} from "../../src/backend.js";
+import { hiddenExponentLimit } from "../../src/hidden.js";
+import { HEADER_ROWS, HEADER_SAMPLES } from "../../src/spec/request.js";
+import { operandFormat } from "../hidden-on-device.js";
 import { layOutHead, type HeadLayout } from "../layout.js";
 import { RowStaging } from "../row-staging.js";
+import { assertMemory, assertStream } from "./caller-memory.js";
 import type { CudaDriver } from "./driver.js";
+import type { GivenRows } from "./input.js";
 import { MOST_ROWS } from "./plain.js";
 import { MOST_COLUMNS_OF_HEAD } from "./screened.js";
 import { structOf } from "./structs.js";
@@ -184,15 +199,35 @@ class CudaHead implements BackendHead {
     this.#memory = memory;
   }
 
-  sample({ hiddenStates, request }: Batch): Promise<Candidates> {
-    return this.#sweeper.sampleHead(() => this.#inUse(), hiddenStates, request);
+  async sample({ hiddenStates, request }: Batch): Promise<Candidates> {
+    const call = { given: { values: hiddenStates, isRefused: [] }, request, tokensTo: null, stream: null };
+    const { candidates } = await this.#sweeper.sampleHead(() => this.#inUse(), call);
+    return candidates!;
+  }
+
+  async sampleAtPointers(batch: PointerBatch): Promise<DeviceDecisions> {
+    const { request, tokensTo, stream } = batch;
+    if (stream !== null) assertStream(this.#driver, stream);
+    if (tokensTo !== null) assertMemory(this.#driver, "tokensTo.pointer", tokensTo.pointer, request[HEADER_ROWS]! * request[HEADER_SAMPLES]! * 4);
+    const call = { given: this.#givenRows(batch), request, tokensTo: tokensTo?.pointer ?? null, stream };
+    return this.#sweeper.sampleHead(() => this.#inUse(), call);
+  }
+
+  #givenRows({ hiddenStates, request, largestMagnitude }: PointerBatch): GivenRows {
+    if ("values" in hiddenStates) return hiddenStates;
+    const { pointer, dtype } = hiddenStates;
+    const { shape } = this.#inUse();
+    assertMemory(this.#driver, "hiddenStates.pointer", pointer, request[HEADER_ROWS]! * shape.hiddenSize * DTYPE_BYTES[dtype]);
+    const exponentLimit = hiddenExponentLimit(largestMagnitude, shape.hiddenSize);
+    return { pointer, dtype, columns: shape.hiddenSize, operand: operandFormat(shape.dtype), exponentLimit };
   }
 
   dispose(): void {
     const memory = this.#memory;
     this.#memory = null;
-    // Calls that were begun still read it.
-    if (memory !== null) void this.#sweeper.afterwards(() => freeHead(this.#driver, memory));
+    if (memory === null) return;
+    // Calls that were begun still read it. A device that failed has no memory to give back.
+    this.#sweeper.afterwards(() => freeHead(this.#driver, memory)).catch(() => {});
   }
 
   #inUse(): HeadMemory {

@@ -1,9 +1,9 @@
 /** The plain kernels: a sweep over heads or logits that leaves candidates, and a reduction of these. See plain.cuh. */
 import { HEADER_ROWS } from "../../src/spec/request.js";
 import { DECISION_BYTES } from "../decisions.js";
-import { arrangeHidden } from "../layout.js";
 import type { CudaDriver } from "./driver.js";
 import type { RowsHead } from "./head.js";
+import type { RowOrder } from "./input.js";
 import { DeviceMemory } from "./memory.js";
 import { structOf } from "./structs.js";
 import type { Part, Source } from "./sweeper.js";
@@ -36,25 +36,23 @@ export class PlainKernels {
     this.#draws = new DeviceMemory(driver, "draws");
   }
 
-  headSource({ shape, layout, weights, scales }: RowsHead, hiddenStates: Float32Array, request: Uint32Array): Source {
+  headSource({ shape, layout, weights, scales }: RowsHead, request: Uint32Array): Source {
     const rows = request[HEADER_ROWS]!;
     const batch = rows === 1 ? 1 : rows === 2 ? 2 : rows <= 4 ? 4 : 8;
     const warpRows = WARP_ROWS[shape.dtype === "f32" ? "f32" : "common"][batch];
-    const values = new Float32Array(Math.ceil(rows / batch) * batch * layout.hiddenSize);
-    arrangeHidden(hiddenStates, rows, layout.hiddenSize, batch, values);
     const tiles = Math.ceil(shape.vocabSize / warpRows);
     const kernel = `sample_${shape.dtype}${layout.isNarrow ? "_narrow" : ""}_${batch}`;
-    return this.#source(values, tiles, batch, (hidden, sweep, blocks) => {
+    return this.#source({ batch, columns: layout.hiddenSize }, tiles, (hidden, sweep, blocks) => {
       const head = structOf([weights, scales, hidden], [shape.vocabSize, layout.units, layout.groups]);
       this.#driver.launch(kernel, { grid: [blocks, Math.ceil(tiles / WARPS)], threads: BLOCK, parameters: [head, sweep] });
     });
   }
 
   /** @throws RangeError for rows that are too long */
-  logitsSource(logits: Float32Array, vocabSize: number): Source {
+  logitsSource(vocabSize: number): Source {
     const blocks = Math.ceil(vocabSize / BLOCK);
     if (blocks > GRID_Y) throw new RangeError(`"logits" expected rows of at most ${GRID_Y * BLOCK} tokens on this device, got ${vocabSize}`);
-    return this.#source(logits, blocks * WARPS, 1, (values, sweep, rows) => {
+    return this.#source({ batch: 1, columns: vocabSize }, blocks * WARPS, (values, sweep, rows) => {
       this.#driver.launch("sample_logits", { grid: [rows, blocks], threads: BLOCK, parameters: [structOf([values], []), structOf([], [vocabSize]), sweep] });
     });
   }
@@ -65,14 +63,14 @@ export class PlainKernels {
   }
 
   /** @param room candidates that a draw may get */
-  #source(values: Float32Array, room: number, batch: number, sweepOver: (values: bigint, sweep: ArrayBuffer, blocks: number) => void): Source {
-    const decide = ({ block, request, values: address, decisions }: Part): void => {
+  #source(order: RowOrder, room: number, sweepOver: (values: bigint, sweep: ArrayBuffer, blocks: number) => void): Source {
+    const decide = ({ block, request, values, decisions }: Part): void => {
       const draws = block.rows * block.samples;
       const addresses = [request, this.#candidates.reserve(draws * room * DECISION_BYTES), this.#draws.reserve(draws * DRAW_BYTES)];
       const sweep = structOf(addresses, [room, block.firstRow, block.rows, block.firstSample, block.samples]);
-      sweepOver(address, sweep, Math.ceil((block.firstRow + block.rows) / batch) - Math.floor(block.firstRow / batch));
+      sweepOver(values, sweep, Math.ceil((block.firstRow + block.rows) / order.batch) - Math.floor(block.firstRow / order.batch));
       this.#driver.launch("reduce_draws", { grid: [draws, 1], threads: 32, parameters: [sweep, structOf([decisions], [])] });
     };
-    return { values, batch, mostDraws: Math.floor(SWEEP_BYTES / (room * DECISION_BYTES)), decide };
+    return { order, mostDraws: Math.floor(SWEEP_BYTES / (room * DECISION_BYTES)), decide };
   }
 }

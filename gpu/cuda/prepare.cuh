@@ -9,6 +9,8 @@
 constexpr int PREPARE_THREADS = 256;
 /// Sums of squares and what is made of them are off by less.
 constexpr float NORM_SLACK = 1 + 0x1p-10f;
+/// An infinite norm times one of nothing but zeros is infinite, not NaN.
+constexpr float LEAST_NORM = 0x1p-120f;
 
 template <class Dtype>
 struct Operand;
@@ -55,7 +57,7 @@ __device__ __forceinline__ void arrangeRows(const uint16_t* given, uint32_t firs
     }
     *reinterpret_cast<ushort4*>(weights + placeInHead(units, firstToken + row, unit, lane)) = {bits[0], bits[1], bits[2], bits[3]};
   }
-  const float norm = sqrtf(warpSum(sum)) * NORM_SLACK;
+  const float norm = fmaxf(sqrtf(warpSum(sum)) * NORM_SLACK, LEAST_NORM);
   // Floats that are not negative are in the order of their bits.
   if (lane == 0) atomicMax(reinterpret_cast<int*>(norms) + (firstToken + row) / 4, __float_as_int(norm));
 }
@@ -114,7 +116,7 @@ __device__ __forceinline__ void prepareColumn(const Screen& screen, const Prepar
   __syncthreads();
   if (threadIdx.x != 0) return;
   for (int warp = 1; warp < PREPARE_THREADS / 32; warp++) sum += sums[warp];
-  screen.columns[blockIdx.x] = columnOf(screen, row, sample, sqrtf(sum) * NORM_SLACK);
+  screen.columns[blockIdx.x] = columnOf(screen, row, sample, fmaxf(sqrtf(sum) * NORM_SLACK, LEAST_NORM));
   screen.states[blockIdx.x] = {};
   if (blockIdx.x == 0) *screen.seeded = 0;
 }

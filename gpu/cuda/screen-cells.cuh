@@ -1,7 +1,7 @@
 // What a thread of the screening kernel does with its fast logits. It has sums[half][4 j + 2 h + e] of two tokens h in two columns e
 // of every eight; the thread four lanes on has the next two tokens. Between them each looks at four tokens in one column: a cell.
 #pragma once
-#include "screen-shape.cuh"
+#include "screen-noise.cuh"
 
 /// Of a tile, the group of four tokens of a thread's cells.
 template <int N>
@@ -26,7 +26,14 @@ using Norms = float[Shape<N>::HALVES];
 template <int N>
 __device__ __forceinline__ uint32_t markCells(const Shared<N>& shared, uint32_t tile, const Norms<N>& norms, const Sums<N>& sums) {
   const bool isUpper = threadIdx.x / 4 % 2;
+  const float* thresholds = shared.thresholds[teamOfThread<N>()];
   uint32_t marks = 0;
+  uint32_t made[Shape<N>::HAS_NOISE ? Shape<N>::EIGHTS / 4 : 1];
+  if constexpr (Shape<N>::HAS_NOISE) {
+    const uint4* bytes = reinterpret_cast<const uint4*>(shared.noise + noisePlace<N>(groupOfThread<N>(0), columnOfThread()));
+#pragma unroll
+    for (uint32_t i = 0; i < Shape<N>::EIGHTS / 16; i++) reinterpret_cast<uint4*>(made)[i] = bytes[i];
+  }
 #pragma unroll
   for (uint32_t cell = 0; cell < Shape<N>::CELLS; cell++) {
     const uint32_t half = cell / Shape<N>::EIGHTS, j = cell % Shape<N>::EIGHTS;
@@ -34,11 +41,17 @@ __device__ __forceinline__ uint32_t markCells(const Shared<N>& shared, uint32_t 
     const float* four = &sums[half][4 * j];
     const float lower = fmaxf(four[0], four[2]), upper = fmaxf(four[1], four[3]);
     const float largest = fmaxf(isUpper ? upper : lower, __shfl_xor_sync(~0u, isUpper ? lower : upper, 4));
-    const Words4 words = groupWords(shared.columns[column], tile * (TILE_TOKENS / 4) + groupOfThread<N>(half));
-    const int nearest = min(min(int(words.x), int(words.y)), min(int(words.z), int(words.w))); // distances as signed numbers
-    const float error = __fmul_ru(norms[half], shared.columns[column].error);
-    const float atMost = scoreAtMost(shared.columns[column].noise, largest, distanceOf(uint32_t(nearest)), error);
-    marks |= uint32_t(atMost >= shared.thresholds[column]) << cell;
+    const Column& constants = shared.columns[column];
+    float noise;
+    if constexpr (Shape<N>::HAS_NOISE) {
+      noise = noiseAtMost(constants.noise, uint8_t(made[j / 4] >> (j % 4 * 8)));
+    } else {
+      const Words4 words = groupWords(constants, tile * (TILE_TOKENS / 4) + groupOfThread<N>(half));
+      const int nearest = min(min(int(words.x), int(words.y)), min(int(words.z), int(words.w))); // distances as signed numbers
+      noise = noiseAtMost(constants.noise, distanceOf(uint32_t(nearest)));
+    }
+    const float atMost = scoreAtMost(clampZ(largest), noise, __fmul_ru(norms[half], constants.error));
+    marks |= uint32_t(atMost >= thresholds[column]) << cell;
   }
   return marks;
 }
@@ -75,8 +88,8 @@ __device__ __forceinline__ void queueCells(Shared<N>& shared, const Norms<N>& no
     Cell& queue = shared.queues[threadIdx.x / 32][at];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-      queue.z[i] = isUpper ? got[i] : kept[i];
-      queue.z[2 + i] = isUpper ? kept[i] : got[i];
+      queue.z[i] = clampZ(isUpper ? got[i] : kept[i]);
+      queue.z[2 + i] = clampZ(isUpper ? kept[i] : got[i]);
     }
     queue.norm = norms[half];
     queue.place = place;
@@ -99,17 +112,17 @@ __device__ __forceinline__ void considerCell(const Screen& screen, Shared<N>& sh
   for (int i = 0; i < 4; i++) {
     if (group * 4 + i >= screen.vocabSize) continue;
     const uint32_t distance = distanceOf(high[i]);
-    atMost = fmaxf(atMost, scoreAtMost(constants.noise, cell.z[i], distance, error));
+    atMost = fmaxf(atMost, scoreAtMost(cell.z[i], noiseAtMost(constants.noise, distance), error));
     best = combineTwo(best, {scoreAtLeast(constants.noise, cell.z[i], distance, error), -INFINITY});
   }
   const uint32_t number = cell.place % 32 / (4 * Shape<N>::TEAM_WARPS) * Shape<N>::EIGHTS + column / 8;
+  uint32_t order = NO_ORDER;
   if ((excluded >> number & 1) == 0 && best.first > -INFINITY) {
     const float other = floatOf(atomicMax(&shared.leaders[column], orderOf(best.first)));
-    const uint32_t mine = orderOf(fmaxf(best.second, fminf(best.first, other)));
-    // Who writes last may write less: still a bound.
-    shared.thresholds[column] = floatOf(max(mine, atomicMax(&shared.orders[column], mine)));
+    order = orderOf(fmaxf(best.second, fminf(best.first, other)));
   }
-  if (!lists || atMost == -INFINITY || atMost < *const_cast<volatile float*>(&shared.thresholds[column])) return;
+  order = max(order, atomicMax(&shared.orders[column], order));
+  if (!lists || atMost == -INFINITY || orderOf(atMost) < order) return;
   const uint32_t place = atomicAdd(&screen.states[column].contenders, 1u);
   if (place < CONTENDER_ROOM) screen.contenders[column * CONTENDER_ROOM + place] = {{cell.z[0], cell.z[1], cell.z[2], cell.z[3]}, group, atMost};
 }
@@ -123,7 +136,7 @@ __device__ __forceinline__ void considerCells(const Screen& screen, Shared<N>& s
     uint32_t queued = 0;
 #pragma unroll
     for (uint32_t cell = 0; cell < Shape<N>::CELLS; cell++) {
-      if ((left >> cell & 1) == 0 || queued > QUEUE_ROOM - 32) continue;
+      if ((left >> cell & 1) == 0 || queued > Shape<N>::QUEUE_ROOM - 32) continue;
       queueCells<N>(shared, norms, sums, cell, marks >> cell & 1, queued);
       left &= ~(1u << cell);
     }

@@ -19,7 +19,7 @@ struct alignas(16) Column {
 
 /// A group of four tokens, one of which may be among a column's two best.
 struct Contender {
-  float z[4]; // fast logits
+  float z[4]; // fast logits, clamped
   uint32_t group; // token / 4
   float atMost; // no score of the group is higher
 };

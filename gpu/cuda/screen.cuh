@@ -83,7 +83,7 @@ struct ColumnOwner {
   }
 
   __device__ void learn(uint32_t order) const {
-    if (isColumn && order > atomicMax(&shared.orders[column], order)) shared.thresholds[column] = floatOf(order);
+    if (isColumn) shared.thresholds[teamOfThread<N>()][column] = floatOf(max(order, atomicMax(&shared.orders[column], order)));
   }
 
   /// Tells what this block has found since it last did, and forgets it: no token may count as two.
@@ -92,7 +92,7 @@ struct ColumnOwner {
     const uint32_t leader = atomicExch(&shared.leaders[column], 0);
     if (leader == NO_ORDER) return;
     const uint32_t other = atomicMax(&screen.states[column].leader, leader);
-    atomicMax(&screen.states[column].threshold, max(shared.orders[column], min(leader, other)));
+    atomicMax(&screen.states[column].threshold, max(atomicMax(&shared.orders[column], 0), min(leader, other)));
   }
 };
 
@@ -118,7 +118,7 @@ __device__ __forceinline__ void beginColumns(const Screen& screen, Shared<N>& sh
   if (column < N) {
     const bool isColumn = column < columnsOf(screen);
     shared.columns[column] = isColumn ? screen.columns[column] : Column{};
-    shared.thresholds[column] = isColumn ? -INFINITY : INFINITY;
+    for (uint32_t team = 0; team < Shape<N>::TEAMS; team++) shared.thresholds[team][column] = isColumn ? -INFINITY : INFINITY;
     shared.orders[column] = NO_ORDER;
     shared.leaders[column] = NO_ORDER;
   }
@@ -135,6 +135,7 @@ __device__ __forceinline__ void screenTiles(const Screen& screen, Shared<N>& sha
   };
   waitForKernelsBefore();
   beginColumns<N>(screen, shared);
+  releaseNoise<N>();
   const ColumnOwner<N> owner{screen, shared};
   Sums<N> sums;
   Norms<N> norms;
@@ -147,6 +148,7 @@ __device__ __forceinline__ void screenTiles(const Screen& screen, Shared<N>& sha
     }
     const uint32_t tile = pair + block;
     const bool isTile = tile < screen.tiles; // the cluster's last pair may have one tile
+    const bool isNext = pair + clusters * CLUSTER < screen.tiles;
 #pragma unroll
     for (uint32_t half = 0; half < HALVES; half++) {
       clear(sums[half]);
@@ -164,7 +166,7 @@ __device__ __forceinline__ void screenTiles(const Screen& screen, Shared<N>& sha
       if (step > 0) empty(ring.last());
       ring.next();
     }
-    if (pair + clusters * CLUSTER < screen.tiles) giveTurn<N>();
+    if (isNext) giveTurn<N>();
     waitProducts<0>();
 #pragma unroll
     for (uint32_t half = 0; half < HALVES; half++) pinRegisters(sums[half]);
@@ -177,7 +179,10 @@ __device__ __forceinline__ void screenTiles(const Screen& screen, Shared<N>& sha
       owner.learn(known);
     }
     syncTeam<N>();
-    if (isTile) considerCells<N>(screen, shared, tile, norms, sums, columnMarks<N>(screen) & markCells<N>(shared, tile, norms, sums), seeds, true);
+    waitForNoise<N>();
+    const uint32_t marks = columnMarks<N>(screen) & markCells<N>(shared, tile, norms, sums);
+    if (isNext) releaseNoise<N>();
+    if (isTile) considerCells<N>(screen, shared, tile, norms, sums, marks, seeds, true);
     syncTeam<N>();
     owner.publish();
   }
@@ -200,10 +205,14 @@ __device__ __forceinline__ void screenHead(const Screen& screen) {
   else __syncthreads();
   letNextKernelStart();
   if (threadIdx.x >= MULTIPLYING_THREADS) {
-    setRegisters<COPYING_REGISTERS, false>();
-    if (threadIdx.x / 32 == MULTIPLYING_WARPS && electOne()) copyOperands<N>(screen, shared, block, clusters, cluster);
+    setRegisters<Shape<N>::OTHER_REGISTERS, false>();
+    if (threadIdx.x / 32 == MULTIPLYING_WARPS) {
+      if (electOne()) copyOperands<N>(screen, shared, block, clusters, cluster);
+    } else if constexpr (Shape<N>::HAS_NOISE) {
+      makeNoise<N>(screen, shared, block, clusters, cluster);
+    }
   } else {
-    setRegisters<MULTIPLYING_REGISTERS, true>();
+    setRegisters<Shape<N>::MULTIPLYING_REGISTERS, true>();
     screenTiles<Kind, N>(screen, shared, block, clusters, cluster);
   }
   if constexpr (CLUSTER > 1) {

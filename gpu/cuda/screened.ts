@@ -36,8 +36,8 @@ export class ScreenedKernels {
     this.#operands = new DeviceMemory(driver, "operands");
   }
 
-  headSource(head: TilesHead, hiddenStates: Float32Array): Source {
-    return { values: hiddenStates, batch: 1, mostDraws: MAX_COLUMNS, decide: (part) => this.#decide(head, part) };
+  headSource(head: TilesHead): Source {
+    return { order: { batch: 1, columns: head.shape.hiddenSize }, mostDraws: MAX_COLUMNS, decide: (part) => this.#decide(head, part) };
   }
 
   #decide({ shape, units, tiles, weights, norms }: TilesHead, { block, request, values, decisions }: Part): void {

@@ -3,25 +3,19 @@ import { DTYPE_BYTES, type Dtype } from "../../src/backend.js";
 import type { FloatDtype } from "../../src/matrix.js";
 import { CANON_EXPONENT_BF16, CANON_EXPONENT_F32, DOT_LANES } from "../../src/spec/constants.js";
 import arrangeHead from "./arrangeHead.wgsl";
+import { FORMATS } from "../hidden-on-device.js";
 import { UNIT_BLOCKS } from "../layout.js";
 import prepareHidden from "./prepareHidden.wgsl";
 import { constantsOf } from "./shaders.js";
 import sourceValues from "./sourceValues.wgsl";
 import storeTokens from "./storeTokens.wgsl";
 
-/** As prepareHidden.wgsl numbers them. */
-const FORMATS: Readonly<Record<FloatDtype, number>> = { f32: 0, f16: 1, bf16: 2 };
 /** Threads of a workgroup that works on one row. */
 const ROW_WORKGROUP = 64;
 
 function valuesOf(dtype: Dtype): Record<string, unknown> {
   const bits = 8 * DTYPE_BYTES[dtype];
   return { VALUE_BITS: bits, VALUE_MASK: 2 ** bits - 1, WORKGROUP: ROW_WORKGROUP };
-}
-
-/** The operands of an int8 head are bf16. */
-export function operandFormat(dtype: Dtype): FloatDtype {
-  return dtype === "int8" ? "bf16" : dtype;
 }
 
 export function prepareHiddenShader(source: FloatDtype, operand: FloatDtype): string {

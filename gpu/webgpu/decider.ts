@@ -6,6 +6,7 @@ import type { BufferSlice, Candidates } from "../../src/backend.js";
 import { emptyCandidates } from "../../src/shard/merge.js";
 import { HEADER_ROWS, HEADER_SAMPLES, HEADER_TOTAL_WORDS, HEADER_WORDS, RECORD_WORDS } from "../../src/spec/request.js";
 import { DECISION_BYTES, readDecisions } from "../decisions.js";
+import { REPORT_WORDS } from "../hidden-on-device.js";
 import { cut, type Block } from "../parts.js";
 import type { GpuContext } from "./context.js";
 import { COPY_DST, COPY_SRC, STAGE_COMPUTE, STORAGE, UNIFORM } from "./flags.js";
@@ -29,8 +30,6 @@ export interface SweepPlan {
   readonly assertInUse: () => void;
 }
 
-/** Words of a row's report: see prepareHidden.wgsl. The first is 0 for a row without a problem. */
-export const REPORT_WORDS = 4;
 const REPORT_BYTES = 4 * REPORT_WORDS;
 
 /** What the source's kernel reads beside the request, one row for each of the request. */

@@ -14,11 +14,12 @@ import {
 import { decodeRequest } from "../../src/spec/request.js";
 import { withCallerBuffers } from "./caller-buffers.js";
 import type { GpuContext } from "./context.js";
-import { REPORT_WORDS, type Decider, type Decisions, type RowSource, type SweepPlan } from "./decider.js";
+import type { Decider, Decisions, RowSource, SweepPlan } from "./decider.js";
 import { COPY_DST, STORAGE, UNIFORM } from "./flags.js";
 import { GpuError } from "../gpu-error.js";
 import { copyWeights } from "./head-copier.js";
-import { preparerOf, problemsOf } from "./hidden-preparer.js";
+import { problemsOf, reportsOf } from "../hidden-on-device.js";
+import { preparerOf } from "./hidden-preparer.js";
 import { gridWidth } from "./kernel.js";
 import { arrangeHidden, layOutHead, type HeadLayout } from "../layout.js";
 import { RowStaging } from "../row-staging.js";
@@ -192,9 +193,7 @@ class WebgpuHead implements BackendHead {
   async #rowSource(hiddenStates: DeviceBatch["hiddenStates"], largestMagnitude: number): Promise<RowSource> {
     if ("buffer" in hiddenStates) return preparerOf(this.#context).open(hiddenStates, this.#shape, this.#layout.hiddenSize, largestMagnitude);
     const { values, isRefused } = hiddenStates;
-    const reports = new Uint32Array(isRefused.length * REPORT_WORDS);
-    isRefused.forEach((refused, row) => (reports[row * REPORT_WORDS] = refused ? 1 : 0));
-    return { kind: "memory", values, reports, ...this.#hiddenOrder };
+    return { kind: "memory", values, reports: reportsOf(isRefused), ...this.#hiddenOrder };
   }
 
   async #decide(source: RowSource, request: Uint32Array, tokensTo: BufferSlice | null): Promise<Decisions> {

@@ -1,18 +1,15 @@
 /** Hidden states from a caller's buffer: what src/hidden.ts does to values in memory, on the device. */
 import { DTYPE_BYTES, type BufferSlice, type HeadShape } from "../../src/backend.js";
-import { hiddenExponentLimit, type HiddenProblem } from "../../src/hidden.js";
+import { hiddenExponentLimit } from "../../src/hidden.js";
 import type { FloatDtype } from "../../src/matrix.js";
-import { f32FromBits } from "../../src/spec/float.js";
-import { operandFormat, prepareHiddenShader } from "./buffer-shaders.js";
+import { operandFormat, REPORT_WORDS } from "../hidden-on-device.js";
+import { prepareHiddenShader } from "./buffer-shaders.js";
 import type { GpuContext } from "./context.js";
-import { REPORT_WORDS, type RowSource } from "./decider.js";
+import type { RowSource } from "./decider.js";
 import { COPY_SRC, STORAGE } from "./flags.js";
 import { GrowingBuffer } from "./growing-buffer.js";
 import { Kernel } from "./kernel.js";
 import { SourceWindow } from "./source-window.js";
-
-/** As prepareHidden.wgsl numbers them. */
-const PROBLEM_RANGE = 2;
 
 export class HiddenPreparer {
   readonly #kernel: Kernel;
@@ -50,16 +47,6 @@ export class HiddenPreparer {
       },
     };
   }
-}
-
-/** What the reports of prepareHidden.wgsl say of each row. */
-export function problemsOf(reports: Uint32Array): (HiddenProblem | null)[] {
-  return Array.from({ length: reports.length / REPORT_WORDS }, (_, row) => {
-    const [problem, column, bits] = reports.subarray(row * REPORT_WORDS, row * REPORT_WORDS + 3) as unknown as [number, number, number];
-    if (problem === 0) return null;
-    const value = f32FromBits(bits);
-    return { reason: problem === PROBLEM_RANGE ? "range" : Number.isFinite(value) ? "overflow" : "not-finite", column, value };
-  });
 }
 
 const preparers = new WeakMap<GpuContext, HiddenPreparer>();

@@ -94,7 +94,8 @@ async function check() {
       const hidden = hiddenRows(rows, head.screened.shape, seed);
       for (const temperature of temperatures) {
         const request = requestOf(rows, seed, temperature, samples);
-        const [a, b] = [await sweeper.sampleHead(() => head.screened, hidden, request), await sweeper.sampleHead(() => head.rows, hidden, request)];
+        const call = { given: { values: hidden, isRefused: [] }, request, tokensTo: null, stream: null };
+        const [{ candidates: a }, { candidates: b }] = [await sweeper.sampleHead(() => head.screened, call), await sweeper.sampleHead(() => head.rows, call)];
         for (let draw = 0; draw < rows * samples; draw++, draws++) {
           if (a.token[draw] < 0 || ["token", "score", "runnerUp", "runnerUpScore"].some((field) => a[field][draw] !== b[field][draw])) differences++;
         }
@@ -124,14 +125,18 @@ function ours(kernels, head, batch) {
     const [values, words] = [driver.allocate(hidden.byteLength, "hidden"), driver.allocate(request.byteLength, "request")];
     driver.upload(values, new Uint8Array(hidden.buffer));
     driver.upload(words, new Uint8Array(request.buffer));
-    return { source: kernels.headSource(head.screened, hidden), values, words };
+    return { values, words };
   });
   const decisions = driver.allocate(batch * 32, "decisions");
   const block = { firstRow: 0, rows: batch, firstSample: 0, samples: 1 };
-  const call = (i) => inputs[i % HIDDEN_INPUTS].source.decide({ block, request: inputs[i % HIDDEN_INPUTS].words, values: inputs[i % HIDDEN_INPUTS].values, decisions });
+  const source = kernels.headSource(head.screened);
+  const call = (i) => {
+    const { values, words } = inputs[i % HIDDEN_INPUTS];
+    source.decide({ block, request: words, values, decisions });
+  };
   const read = async () => {
     const staging = driver.allocatePinned(batch * 32);
-    driver.downloadPinned(staging, decisions, batch * 32);
+    driver.downloadPinned(staging.address, decisions, batch * 32);
     await driver.finish();
     const words = new Uint32Array(staging.bytes.slice(0));
     driver.freePinned(staging);

@@ -37,6 +37,7 @@ export class Cuda {
   #stream;
   #calls;
   #fill = new Map();
+  #kept = [];
 
   /** @param driver the backend's: its context is this thread's, its stream is used here too */
   constructor(driver, fillFile) {
@@ -58,6 +59,7 @@ export class Cuda {
     });
     const pointers = new BigUint64Array(new ArrayBuffer(8 * words.length));
     words.forEach((bytes, i) => (pointers[i] = koffi.address(bytes)));
+    this.#kept = words; // addresses alone would not keep them
     this.#call("cuLaunchKernel", this.#fill.get(name), 8192, 1, 1, 256, 1, 1, 0, this.#stream, pointers, null);
     this.#call("cuStreamSynchronize", this.#stream);
   }

@@ -1,5 +1,5 @@
-// Bounds in f32 of the noise and of scores, for a screen (docs/spec.md, "Screening"). What rounds, rounds away from the truth;
-// SLACK covers the hardware's logarithm and the constants.
+// Bounds in f32 of the noise and of scores, for a screen (docs/spec.md, "Screening"). Sums round away from the truth; the slacks cover
+// the hardware's logarithm, the constants, and the rounding of T ln 2.
 #pragma once
 #include "rule.cuh"
 
@@ -21,6 +21,11 @@ struct NoiseScale {
   float upper; // T ln 2
   float upperTop; // T (NOISE_TOP + slack), and SCORE_SLACK
 };
+
+__device__ __forceinline__ NoiseScale noiseScaleOf(uint32_t tau) {
+  const float temperature = __uint2float_ru(tau) * 0x1p-24f;
+  return {fmaxf(__fmul_ru(temperature, LN2_F), LEAST_SCALE), __fmaf_ru(temperature, NOISE_TOP + NOISE_SLACK, SCORE_SLACK)};
+}
 
 /// How far a word's u is from 1, in 2^-32: a smaller distance is more noise.
 __device__ __forceinline__ uint32_t distanceOf(uint32_t high) {

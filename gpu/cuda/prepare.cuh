@@ -81,8 +81,7 @@ __device__ __forceinline__ Column columnOf(const Screen& screen, uint32_t row, u
   column.w2 = uint32_t(first);
   column.key0 = stream.key0 + 2 * PHILOX_W0;
   column.key1 = stream.key1 + 2 * PHILOX_W1;
-  const float temperature = __uint2float_ru(stream.tau) * 0x1p-24f;
-  column.noise = {fmaxf(__fmul_ru(temperature, LN2_F), LEAST_SCALE), __fmaf_ru(temperature, NOISE_TOP + NOISE_SLACK, SCORE_SLACK)};
+  column.noise = noiseScaleOf(stream.tau);
   column.error = __fmul_ru(screen.errorFactor, norm);
   return column;
 }

@@ -1,7 +1,7 @@
 // What a thread of the screening kernel does with its fast logits. It has sums[half][4 j + 2 h + e] of two tokens h in two columns e
 // of every eight; the thread four lanes on has the next two tokens. Between them each looks at four tokens in one column: a cell.
 #pragma once
-#include "screen-noise.cuh"
+#include "screen-shape.cuh"
 
 /// Of a tile, the group of four tokens of a thread's cells.
 template <int N>
@@ -28,12 +28,6 @@ __device__ __forceinline__ uint32_t markCells(const Shared<N>& shared, uint32_t 
   const bool isUpper = threadIdx.x / 4 % 2;
   const float* thresholds = shared.thresholds[teamOfThread<N>()];
   uint32_t marks = 0;
-  uint32_t made[Shape<N>::HAS_NOISE ? Shape<N>::EIGHTS / 4 : 1];
-  if constexpr (Shape<N>::HAS_NOISE) {
-    const uint4* bytes = reinterpret_cast<const uint4*>(shared.noise + noisePlace<N>(groupOfThread<N>(0), columnOfThread()));
-#pragma unroll
-    for (uint32_t i = 0; i < Shape<N>::EIGHTS / 16; i++) reinterpret_cast<uint4*>(made)[i] = bytes[i];
-  }
 #pragma unroll
   for (uint32_t cell = 0; cell < Shape<N>::CELLS; cell++) {
     const uint32_t half = cell / Shape<N>::EIGHTS, j = cell % Shape<N>::EIGHTS;
@@ -41,16 +35,10 @@ __device__ __forceinline__ uint32_t markCells(const Shared<N>& shared, uint32_t 
     const float* four = &sums[half][4 * j];
     const float lower = fmaxf(four[0], four[2]), upper = fmaxf(four[1], four[3]);
     const float largest = fmaxf(isUpper ? upper : lower, __shfl_xor_sync(~0u, isUpper ? lower : upper, 4));
-    const Column& constants = shared.columns[column];
-    float noise;
-    if constexpr (Shape<N>::HAS_NOISE) {
-      noise = noiseAtMost(constants.noise, uint8_t(made[j / 4] >> (j % 4 * 8)));
-    } else {
-      const Words4 words = groupWords(constants, tile * (TILE_TOKENS / 4) + groupOfThread<N>(half));
-      const int nearest = min(min(int(words.x), int(words.y)), min(int(words.z), int(words.w))); // distances as signed numbers
-      noise = noiseAtMost(constants.noise, distanceOf(uint32_t(nearest)));
-    }
-    const float atMost = scoreAtMost(clampZ(largest), noise, __fmul_ru(norms[half], constants.error));
+    const Words4 words = groupWords(shared.columns[column], tile * (TILE_TOKENS / 4) + groupOfThread<N>(half));
+    const int nearest = min(min(int(words.x), int(words.y)), min(int(words.z), int(words.w))); // distances as signed numbers
+    const float error = __fmul_ru(norms[half], shared.columns[column].error);
+    const float atMost = scoreAtMost(clampZ(largest), noiseAtMost(shared.columns[column].noise, distanceOf(uint32_t(nearest))), error);
     marks |= uint32_t(atMost >= thresholds[column]) << cell;
   }
   return marks;
@@ -136,7 +124,7 @@ __device__ __forceinline__ void considerCells(const Screen& screen, Shared<N>& s
     uint32_t queued = 0;
 #pragma unroll
     for (uint32_t cell = 0; cell < Shape<N>::CELLS; cell++) {
-      if ((left >> cell & 1) == 0 || queued > Shape<N>::QUEUE_ROOM - 32) continue;
+      if ((left >> cell & 1) == 0 || queued > QUEUE_ROOM - 32) continue;
       queueCells<N>(shared, norms, sums, cell, marks >> cell & 1, queued);
       left &= ~(1u << cell);
     }

@@ -7,6 +7,9 @@ constexpr uint32_t SHARED_BYTES = 227 << 10;
 constexpr uint32_t MULTIPLYING_WARPS = 8; // two warpgroups
 constexpr uint32_t MULTIPLYING_THREADS = MULTIPLYING_WARPS * 32;
 constexpr uint32_t SCREEN_THREADS = MULTIPLYING_THREADS + 128; // of the last four warps one copies
+constexpr int MULTIPLYING_REGISTERS = 240, COPYING_REGISTERS = 24; // of a thread; 168 before they are shared out anew
+static_assert(2 * MULTIPLYING_REGISTERS + COPYING_REGISTERS <= 3 * 168, "a block only has what it was launched with");
+constexpr uint32_t QUEUE_ROOM = 96; // cells of a warp
 constexpr uint32_t HALF_TILE = 64; // tokens that a warpgroup multiplies at once
 
 /// A cell is a group of four tokens in a column: what a thread looks at.
@@ -28,13 +31,8 @@ struct Shape {
   static constexpr uint32_t CELLS = HALVES * EIGHTS; // of a thread, at most 32
   static constexpr uint32_t SEED_SHARE = EIGHTS < TEAM_WARPS ? EIGHTS : TEAM_WARPS; // a warp seeds one of so many columns
   static constexpr uint32_t CLUSTER = N >= 64 ? 2 : 1; // blocks that share their hidden rows
-  static constexpr bool HAS_NOISE = TEAMS == 1; // made beforehand: see screen-noise.cuh
-  static constexpr uint32_t NOISE_BYTES = HAS_NOISE ? TILE_TOKENS / 4 * N : 16; // a byte for each cell of a tile
-  static constexpr uint32_t QUEUE_ROOM = HAS_NOISE ? 56 : 96; // cells of a warp
-  static constexpr int MULTIPLYING_REGISTERS = HAS_NOISE ? 208 : 240; // of a thread; 168 before they are shared out anew
-  static constexpr int OTHER_REGISTERS = HAS_NOISE ? 96 : 24;
   static constexpr uint32_t SLOT_BYTES = TILE_BYTES + N * STEP_BYTES;
-  static constexpr uint32_t OTHER_BYTES = N * (sizeof(Column) + (2 + TEAMS) * 4) + MULTIPLYING_WARPS * QUEUE_ROOM * sizeof(Cell) + NOISE_BYTES + 16 * 16;
+  static constexpr uint32_t OTHER_BYTES = N * (sizeof(Column) + (2 + TEAMS) * 4) + MULTIPLYING_WARPS * QUEUE_ROOM * sizeof(Cell) + 16 * 16;
   static constexpr uint32_t SLOTS_THAT_FIT = (SHARED_BYTES - 1024 - OTHER_BYTES) / SLOT_BYTES;
   static constexpr uint32_t SLOTS = SLOTS_THAT_FIT < 12 ? SLOTS_THAT_FIT : 12;
 };
@@ -50,8 +48,7 @@ struct Shared {
   uint32_t orders[N]; // what scores below cannot be among the two best
   uint32_t leaders[N]; // of the tokens that other blocks do not know of
   float thresholds[Shape<N>::TEAMS][N]; // each team's copy of the orders, as numbers; for its tile
-  alignas(16) uint8_t noise[Shape<N>::NOISE_BYTES];
-  Cell queues[MULTIPLYING_WARPS][Shape<N>::QUEUE_ROOM];
+  Cell queues[MULTIPLYING_WARPS][QUEUE_ROOM];
 };
 
 /// A place in the ring, in the order in which slots are filled and emptied.

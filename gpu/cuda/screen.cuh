@@ -135,7 +135,6 @@ __device__ __forceinline__ void screenTiles(const Screen& screen, Shared<N>& sha
   };
   waitForKernelsBefore();
   beginColumns<N>(screen, shared);
-  releaseNoise<N>();
   const ColumnOwner<N> owner{screen, shared};
   Sums<N> sums;
   Norms<N> norms;
@@ -148,7 +147,6 @@ __device__ __forceinline__ void screenTiles(const Screen& screen, Shared<N>& sha
     }
     const uint32_t tile = pair + block;
     const bool isTile = tile < screen.tiles; // the cluster's last pair may have one tile
-    const bool isNext = pair + clusters * CLUSTER < screen.tiles;
 #pragma unroll
     for (uint32_t half = 0; half < HALVES; half++) {
       clear(sums[half]);
@@ -166,7 +164,7 @@ __device__ __forceinline__ void screenTiles(const Screen& screen, Shared<N>& sha
       if (step > 0) empty(ring.last());
       ring.next();
     }
-    if (isNext) giveTurn<N>();
+    if (pair + clusters * CLUSTER < screen.tiles) giveTurn<N>();
     waitProducts<0>();
 #pragma unroll
     for (uint32_t half = 0; half < HALVES; half++) pinRegisters(sums[half]);
@@ -179,10 +177,7 @@ __device__ __forceinline__ void screenTiles(const Screen& screen, Shared<N>& sha
       owner.learn(known);
     }
     syncTeam<N>();
-    waitForNoise<N>();
-    const uint32_t marks = columnMarks<N>(screen) & markCells<N>(shared, tile, norms, sums);
-    if (isNext) releaseNoise<N>();
-    if (isTile) considerCells<N>(screen, shared, tile, norms, sums, marks, seeds, true);
+    if (isTile) considerCells<N>(screen, shared, tile, norms, sums, columnMarks<N>(screen) & markCells<N>(shared, tile, norms, sums), seeds, true);
     syncTeam<N>();
     owner.publish();
   }
@@ -205,14 +200,10 @@ __device__ __forceinline__ void screenHead(const Screen& screen) {
   else __syncthreads();
   letNextKernelStart();
   if (threadIdx.x >= MULTIPLYING_THREADS) {
-    setRegisters<Shape<N>::OTHER_REGISTERS, false>();
-    if (threadIdx.x / 32 == MULTIPLYING_WARPS) {
-      if (electOne()) copyOperands<N>(screen, shared, block, clusters, cluster);
-    } else if constexpr (Shape<N>::HAS_NOISE) {
-      makeNoise<N>(screen, shared, block, clusters, cluster);
-    }
+    setRegisters<COPYING_REGISTERS, false>();
+    if (threadIdx.x / 32 == MULTIPLYING_WARPS && electOne()) copyOperands<N>(screen, shared, block, clusters, cluster);
   } else {
-    setRegisters<Shape<N>::MULTIPLYING_REGISTERS, true>();
+    setRegisters<MULTIPLYING_REGISTERS, true>();
     screenTiles<Kind, N>(screen, shared, block, clusters, cluster);
   }
   if constexpr (CLUSTER > 1) {

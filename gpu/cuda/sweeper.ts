@@ -97,7 +97,8 @@ export class Sweeper {
     try {
       return await this.#sweep(source, call);
     } catch (error) {
-      this.#plain.forget();
+      // What was asked for may still use the caller's memory.
+      await this.#driver.finish().then(() => this.#plain.forget()).catch(() => {});
       throw error;
     }
   }
@@ -106,7 +107,7 @@ export class Sweeper {
     const [rows, samples] = [call.request[HEADER_ROWS]!, call.request[HEADER_SAMPLES]!];
     const blocks = cut({ firstRow: 0, rows, firstSample: 0, samples }, GRID_X, source.mostDraws, source.order.batch);
     const input = this.#input.bring(call.given, source.order, call.request, call.stream);
-    const decisions = this.#decisions.reserve(Math.max(...blocks.map(drawsOf)) * DECISION_BYTES);
+    const decisions = this.#decisions.reserve(drawsOf(blocks[0]!) * DECISION_BYTES); // the first block is the largest
     const decide = (block: Block): void => source.decide({ block, request: input.request, values: input.values, decisions });
     if (call.tokensTo === null) return this.#readBack(blocks, decide, decisions, call, input);
     for (const block of blocks) {
@@ -123,7 +124,7 @@ export class Sweeper {
     const [rows, samples] = [request[HEADER_ROWS]!, request[HEADER_SAMPLES]!];
     const candidates = emptyCandidates(rows * samples);
     const reportBytes = "pointer" in given ? rows * REPORT_WORDS * 4 : 0;
-    const output = this.#output.reserve(reportBytes + Math.max(...blocks.map(drawsOf)) * DECISION_BYTES);
+    const output = this.#output.reserve(reportBytes + drawsOf(blocks[0]!) * DECISION_BYTES);
     if (reportBytes > 0) this.#driver.downloadPinned(output.address, input.reports, reportBytes);
     for (const block of blocks) {
       const bytes = drawsOf(block) * DECISION_BYTES;

@@ -77,7 +77,7 @@ export class ScreenedKernels {
 
 /** Columns of the smallest kernel that has room for so many. */
 function columnRoom(columns: number): number {
-  return 2 ** Math.max(3, Math.ceil(Math.log2(columns)));
+  return Math.max(8, 1 << (32 - Math.clz32(columns - 1)));
 }
 
 /**

@@ -111,6 +111,7 @@ async function check() {
     await compare("rows one bit apart", dtype, 32000, 1000, 2, 64, 2, [0, 0.01, 1]);
     await compare("all rows the same", dtype, 16384, 256, 3, 16, 2, [0, 1e-4, 1]);
     await compare("many samples of a row", dtype, 50257, 768, 0, 3, 2, [1], 200);
+    for (const rows of [1, 3, 16, 32, 64, 128, 250]) await compare(`two tiles a block, ${rows} rows`, dtype, 32000, 1000, 0, rows, 4, [0, 0.7, 1, 5]);
     for (const rows of [1, 8, 9, 33, 65, 129, 255, 257, 600]) await compare(`${rows} rows`, dtype, 5003, 130, 0, rows, 1, [0.7]);
   }
   return wrong;

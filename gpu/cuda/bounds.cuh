@@ -82,7 +82,3 @@ struct TwoFloats {
 __device__ __forceinline__ TwoFloats combineTwo(const TwoFloats& a, const TwoFloats& b) {
   return {fmaxf(a.first, b.first), fmaxf(fminf(a.first, b.first), fmaxf(a.second, b.second))};
 }
-
-__device__ __forceinline__ TwoFloats shuffledTwo(const TwoFloats& mine, int mask) {
-  return {__shfl_xor_sync(~0u, mine.first, mask), __shfl_xor_sync(~0u, mine.second, mask)};
-}

@@ -14,6 +14,7 @@
  * It is predicted with Math.log in f64 and bounds; no token of ours is drawn here.
  */
 import { philox4x32, type Words4 } from "../../spec/philox.js";
+import { curandUniform } from "./flashinfer.js";
 import { decide, type Approximate, type Prediction } from "./jax.js";
 
 export const engine = {
@@ -42,12 +43,9 @@ export function words(seed: bigint, element: number): Words4 {
   return philox4x32([0, 0, element, 0], [Number(seed & 0xffffffffn), Number(seed >> 32n)]);
 }
 
-/** curand_uniform of an element, its very bits: an f32 in (0, 1]. */
-const curandUniform = (seed: bigint, element: number): number => Math.fround(Math.fround(words(seed, element)[0]) * 2 ** -32 + 2 ** -33);
-
 /** torch.rand, its very bits: cuRAND's number, but 1 becomes 0. */
 export function uniform(seed: bigint, element: number): number {
-  const value = curandUniform(seed, element);
+  const value = curandUniform(words(seed, element)[0]);
   return value === 1 ? 0 : value;
 }
 
@@ -59,7 +57,7 @@ const LOG_ERROR = 3 * 2 ** -23;
 
 /** Tensor.exponential_() */
 export function noise(seed: bigint, element: number): Approximate {
-  const u = curandUniform(seed, element);
+  const u = curandUniform(words(seed, element)[0]);
   if (u >= 1 - FLOOR) return { value: FLOOR, low: FLOOR, high: FLOOR };
   const value = -Math.log(u);
   const error = u >= 0.5 ? LOG_ERROR_NEAR_1 : value * LOG_ERROR;

@@ -1,0 +1,122 @@
+/**
+ * What the verifying verbs find, as JSON: the documents that `--json` prints and that `flash-sampling report` draws.
+ * Numbers are JSON numbers; seeds and 64-bit scores are decimal or hexadecimal text. null: there is no such number.
+ */
+
+/** The start of each document. */
+interface Found<Kind extends string> {
+  readonly kind: Kind;
+  readonly specVersion: string;
+  /** of this package */
+  readonly version: string;
+  readonly passed: boolean;
+}
+
+export type Verdict = "exact" | "near-tie" | "wrong";
+/** Why a token cannot have been drawn, whatever the noise. */
+export type Fault = "negative" | "out-of-range" | "padded" | "masked" | "no-token";
+
+/** One draw and what is said of it. */
+export interface CheckedDraw {
+  readonly row: number;
+  readonly sample: number;
+  readonly given: number;
+  /** -1: the row has no token to draw */
+  readonly expected: number;
+  readonly verdict: Verdict;
+  readonly fault: Fault | null;
+  /** the expected token's lead over the runner-up, in logits */
+  readonly margin: number | null;
+  /** S(expected) - S(given), in logits; 0 when they are the same */
+  readonly gap: number | null;
+  /** what the logits' and the engine's errors may take off the gap: err(expected) + err(given) */
+  readonly allowed: number | null;
+  /** the given token's place by score, 1 the winner's; null where it was not computed */
+  readonly rank: number | null;
+  /** of the given token in softmax(logits / T); null where it was not computed */
+  readonly probability: number | null;
+}
+
+export interface CheckDocument extends Found<"check"> {
+  readonly engine: { readonly name: string; readonly title: string; readonly status: "exact" | "recorded" | "unproven"; readonly unproven: readonly string[]; readonly options: Readonly<Record<string, string>> };
+  readonly inputs: {
+    readonly rows: number;
+    readonly numSamples: number;
+    readonly vocabSize: number;
+    readonly hiddenSize: number | null;
+    readonly dtype: string | null;
+    readonly headDigest: string | null;
+    readonly seed: string;
+    readonly temperature: number;
+  };
+  /** err = absolute + relative * sum|w*x|, or absolute + relative * |logit| for given logits */
+  readonly logitError: { readonly name: string; readonly absolute: number; readonly relative: number };
+  readonly counts: { readonly exact: number; readonly nearTie: number; readonly wrong: number };
+  readonly draws: readonly CheckedDraw[];
+}
+
+/** One hypothesis and its test. It fails when pValue < threshold; thresholds sum up to alpha. */
+export interface GofTest {
+  readonly name: string;
+  /** what is asked, in a sentence */
+  readonly question: string;
+  readonly statistic: number;
+  readonly degreesOfFreedom: number | null;
+  readonly pValue: number;
+  readonly threshold: number;
+  readonly passed: boolean;
+  /** what is off, where it fails: "token 17 was drawn 40 times, 12.1 expected" */
+  readonly detail: string | null;
+}
+
+export interface GofDocument extends Found<"gof"> {
+  readonly draws: number;
+  readonly distributions: number;
+  readonly vocabSize: number;
+  readonly temperature: number;
+  /** the false-alarm rate of the whole */
+  readonly alpha: number;
+  /** how often a sequential run looked, and after how many draws it stopped */
+  readonly looks: number;
+  readonly stoppedAt: number;
+  readonly tests: readonly GofTest[];
+  /** the bins of the G-test, most expected first: `tokens` in a bin, at most 400 bins here (`binCount` in all) */
+  readonly binCount: number;
+  readonly bins: readonly { readonly label: string; readonly tokens: number; readonly expected: number; readonly observed: number }[];
+  /** tokens by how far their logit / T lies below the highest; toGap null: no end */
+  readonly tail: readonly { readonly fromGap: number; readonly toGap: number | null; readonly expected: number; readonly observed: number; readonly z: number }[];
+  /** the tokens that are furthest off, at most 20 */
+  readonly tokens: readonly { readonly token: number; readonly expected: number; readonly observed: number; readonly z: number }[];
+  /** what so many draws find with the stated probability */
+  readonly power: readonly { readonly what: string; readonly smallest: number; readonly probability: number }[];
+}
+
+export type InvarianceStatus = "kept" | "broken" | "skipped";
+
+export interface InvarianceFinding {
+  /** "batch-permutation", ... */
+  readonly name: string;
+  /** what must not change what */
+  readonly question: string;
+  readonly status: InvarianceStatus;
+  readonly cases: number;
+  /** for "skipped" and "broken": why */
+  readonly why: string | null;
+  /** the smallest case that breaks it: what was called, and the tokens that differ */
+  readonly smallest: {
+    readonly rows: number;
+    readonly vocabSize: number;
+    readonly description: string;
+    readonly row: number;
+    readonly before: readonly number[];
+    readonly after: readonly number[];
+  } | null;
+}
+
+export interface InvarianceDocument extends Found<"invariance"> {
+  readonly sampler: string;
+  readonly calls: number;
+  readonly findings: readonly InvarianceFinding[];
+}
+
+export type VerifyDocument = CheckDocument | GofDocument | InvarianceDocument;

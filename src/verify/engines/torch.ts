@@ -3,88 +3,111 @@
  * Source: pytorch/pytorch, aten/src/ATen/native/cuda/{DistributionTemplates.h, Distributions.cpp} and aten/src/ATen/core/TransformationHelper.h
  * (BSD-3-Clause); recorded with torch 2.11.0+cu130 on an H200. The generator: Philox4x32-10, Salmon, Moraes, Dror, Shaw, SC'11, as cuRAND numbers it.
  *
- * A CUDA thread makes one element of the tensor from the first word of its subsequence, as long as there are as many threads as elements. So
- * the noise of a token is that of its flat index in the tensor of all rows.
- *
- * Not reproduced: what comes after the first random call. All recordings are of the first call after manual_seed, up to 3000 elements: they prove the
- * offset 0 only. Nor tensors beyond ELEMENT_LIMIT, where a thread makes several elements; other GPUs have other limits. Nor the CPU
- * generator, f16, bf16 and f64, multinomial for several samples with replacement.
- *
- * The logarithm in exponential_ is an instruction of the GPU that is not exact, and the recordings show it: its bits cannot be had.
- * It is predicted with Math.log in f64 and bounds; no token of ours is drawn here.
+ * A launch has at most as many threads as the GPU can hold. Thread t has subsequence t, and makes the elements t, t + threads, t + 2 threads and
+ * t + 3 threads from one block of words, the four after from the next. So beyond that many elements the noise depends on the GPU. Each call moves the
+ * generator's offset on by 4 words a block.
  */
-import { philox4x32, type Words4 } from "../../spec/philox.js";
+import { exactly, minusLog, plus, type Bounded } from "../bounded.js";
+import { choiceOption, expectOneSample, overTemperature, wholeOption, wholeOrWordOption } from "./asked.js";
+import { FAST_LOG_BELOW_1, LOG_F64, QUOTIENT_F32, SUM_F64 } from "./device-errors.js";
+import type { EngineDraw, EngineReplay } from "./engine.js";
 import { curandUniform } from "./flashinfer.js";
-import { decide, type Approximate, type Prediction } from "./jax.js";
+import { throughSoftmax } from "./softmax.js";
+import { blockAt, halves, type Halves } from "./words64.js";
 
-export const engine = {
-  name: "PyTorch CUDA, torch.multinomial of one sample",
-  status: "recorded",
-  unproven: ["a call that is not the first after manual_seed", "more than 3000 elements"],
-} as const;
+const BLOCK_THREADS = 256;
+const WORDS_A_BLOCK = 4;
 
-/** Threads of an H200 in one launch: 132 multiprocessors of 2048. */
-export const ELEMENT_LIMIT = 132 * 2048;
-
-/** Where the noise of a row lies. */
-export interface Place {
-  /** of torch.manual_seed. A negative one is given here as the unsigned number of the same 64 bits. */
-  readonly seed: bigint;
-  readonly row: number;
-  readonly vocabSize: number;
+/** A call that makes random numbers for so many elements. */
+export interface Launch {
+  readonly elements: number;
+  /** how many the GPU holds at once: its multiprocessors times their threads */
+  readonly gpuThreads: number;
 }
 
-/** The words of an element's subsequence; of the first call, the first of them counts. */
-export function words(seed: bigint, element: number): Words4 {
-  if (seed < 0n || seed >> 64n !== 0n) throw new RangeError(`"seed" expected an integer from 0 to 2^64 - 1, got ${seed}`);
-  if (!Number.isInteger(element) || element < 0 || element >= ELEMENT_LIMIT) {
-    throw new RangeError(`"element" expected an integer from 0 to ${ELEMENT_LIMIT - 1}, got ${element}`);
-  }
-  return philox4x32([0, 0, element, 0], [Number(seed & 0xffffffffn), Number(seed >> 32n)]);
+/** The threads of a launch. */
+const threadsOf = ({ elements, gpuThreads }: Launch): number =>
+  Math.min(Math.floor(gpuThreads / BLOCK_THREADS), Math.ceil(elements / BLOCK_THREADS)) * BLOCK_THREADS;
+
+/** By how much a call moves the generator's offset. */
+export const advanceOf = (launch: Launch): number => (Math.floor((launch.elements - 1) / (threadsOf(launch) * WORDS_A_BLOCK)) + 1) * WORDS_A_BLOCK;
+
+/** The words of `count` elements of the call from the first on; offset: the generator's before it, a multiple of 4. */
+export function wordsOf(seed: Halves, offset: bigint, launch: Launch, first: number, count: number): Float64Array {
+  const threads = threadsOf(launch);
+  const blocks = Array.from({ length: Math.floor((first + count - 1) / threads / WORDS_A_BLOCK) + 1 }, (_, block) => halves("offset", (offset >> 2n) + BigInt(block)));
+  return new Float64Array(count).map((_, index) => {
+    const turn = Math.floor((first + index) / threads);
+    return blockAt(seed, blocks[Math.floor(turn / WORDS_A_BLOCK)]!, [(first + index) % threads, 0])[turn % WORDS_A_BLOCK]!;
+  });
 }
 
-/** torch.rand, its very bits: cuRAND's number, but 1 becomes 0. */
-export function uniform(seed: bigint, element: number): number {
-  const value = curandUniform(words(seed, element)[0]);
+/** torch.rand of a word, its very bits: cuRAND's number, but 1 becomes 0. */
+export function uniformOf(word: number): number {
+  const value = curandUniform(word);
   return value === 1 ? 0 : value;
 }
 
 /** The smallest exponential number, of uniform ones from 1 - 2^-24 on. */
 const FLOOR = 2 ** -24;
-/** CUDA's bounds for the logarithm instruction, in [1/2, 2] and elsewhere (3 ulp). */
-const LOG_ERROR_NEAR_1 = 2 ** -21.41;
-const LOG_ERROR = 3 * 2 ** -23;
 
-/** Tensor.exponential_() */
-export function noise(seed: bigint, element: number): Approximate {
-  const u = curandUniform(words(seed, element)[0]);
-  if (u >= 1 - FLOOR) return { value: FLOOR, low: FLOOR, high: FLOOR };
-  const value = -Math.log(u);
-  const error = u >= 0.5 ? LOG_ERROR_NEAR_1 : value * LOG_ERROR;
-  return { value, low: Math.max(0, value - error), high: value + error };
+/** Tensor.exponential_() of words. */
+export function exponentials(words: Float64Array): Bounded {
+  const u = words.map(curandUniform);
+  const { value, low, high } = minusLog(exactly(u), FAST_LOG_BELOW_1);
+  u.forEach((uniform, index) => {
+    if (uniform >= 1 - FLOOR) value[index] = low[index] = high[index] = FLOOR;
+  });
+  return { value, low, high };
 }
 
-/**
- * Relative error of what softmax and the division do on the GPU: exp (2 ulp), the division in softmax and the one after it. The sum in softmax is common
- * to a row, so it does not count.
- */
-const RATIO_ERROR = 5 * 2 ** -23;
+type Options = {
+  readonly offset: number | null;
+  readonly generator: "call" | "row";
+  readonly multiprocessors: number;
+  readonly "threads-per-multiprocessor": number;
+};
 
-/** The token of torch.multinomial(torch.softmax(logits, -1), 1) for a row of f32 logits. Scores are logarithms of probability / exponential. */
-export function predict(logits: ArrayLike<number>, { seed, row, vocabSize }: Place): Prediction {
-  const highest = Array.from(logits).reduce((a, b) => Math.max(a, b), -Infinity);
-  if (!Number.isFinite(highest)) throw new RangeError(`"logits" expected a finite highest one, got ${highest}`);
-  return decide(
-    Array.from(logits, (logit, token) => {
-      const exponential = noise(seed, row * vocabSize + token);
-      const logProbability = logit - highest;
-      // The difference is rounded to f32 before exp. Probabilities that are subnormal there never win.
-      const error = logProbability === -Infinity ? 0 : RATIO_ERROR - logProbability * 2 ** -24;
-      return {
-        value: logProbability - Math.log(exponential.value),
-        low: logProbability - error - Math.log(exponential.high),
-        high: logProbability + error - Math.log(exponential.low),
-      };
-    }),
-  );
+export const torch: EngineReplay<Options> = {
+  name: "torch",
+  title: "PyTorch on CUDA, torch.multinomial of one sample",
+  source: {
+    project: "pytorch/pytorch",
+    file: "aten/src/ATen/native/cuda/DistributionTemplates.h, aten/src/ATen/native/Distributions.cpp",
+    version: "recorded with 2.11.0+cu130",
+    licence: "BSD-3-Clause",
+  },
+  status: "recorded",
+  unproven: ["other GPUs than the H200, whose logarithm may differ more than the bounds allow"],
+  limits: [
+    "not the CPU generator; not f16, bf16 or f64; not several samples with replacement",
+    "calls on the generator between the steps move its offset: name the offset then",
+    "beyond 2^31 elements a call is split: not reproduced",
+  ],
+  options: {
+    offset: wholeOrWordOption("the generator's offset before the call, a multiple of 4; position: after as many like calls as the position says", "position", 0, 2 ** 52),
+    generator: choiceOption("one for the call, or one a row, as vLLM's first model runner has for requests with a seed", ["call", "row"]),
+    multiprocessors: wholeOption("of the GPU", 132, 1, 2 ** 12),
+    "threads-per-multiprocessor": wholeOption("of the GPU", 2048, BLOCK_THREADS, 2 ** 14),
+  },
+  scores(logits, draw, options) {
+    expectOneSample(draw, "several samples a row are drawn in another way");
+    const rows = options.generator === "row" ? { row: 0, rows: 1 } : draw;
+    const launch = { elements: rows.rows * draw.vocabSize, gpuThreads: options.multiprocessors * options["threads-per-multiprocessor"] };
+    const offset = offsetOf(draw, options.offset, launch);
+    const seed = halves("seed", draw.seed);
+    const words = wordsOf(seed, offset, launch, rows.row * draw.vocabSize, draw.vocabSize);
+    const probabilities = throughSoftmax(overTemperature(logits, Math.fround(draw.temperature), QUOTIENT_F32));
+    return raced(probabilities, exponentials(words));
+  },
+};
+
+/** log(probability / exponential). */
+const raced = (logProbabilities: Bounded, exponential: Bounded): Bounded => plus(logProbabilities, minusLog(exponential, LOG_F64), SUM_F64);
+
+function offsetOf({ position }: EngineDraw, offset: number | null, launch: Launch): bigint {
+  if (launch.elements >= 2 ** 31) throw new RangeError(`"vocabSize" expected fewer than 2^31 elements in the call, got ${launch.elements}`);
+  if (offset === null) return position * BigInt(advanceOf(launch));
+  if (offset % WORDS_A_BLOCK !== 0) throw new RangeError(`"offset" expected a multiple of 4, got ${offset}`);
+  return BigInt(offset);
 }

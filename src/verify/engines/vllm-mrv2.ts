@@ -1,63 +1,67 @@
 /**
- * The Gumbel sampler of vLLM's model runner v2, in f32 and in f64.
- * Source: vllm-project/vllm, vllm/v1/worker/gpu/sample/gumbel.py at 03f97cc (Apache-2.0); recorded with Triton 3.6.0.
+ * The Gumbel sampler of vLLM's model runner v2 with Philox, in f32 and in f64.
+ * Source: vllm-project/vllm, vllm/v1/worker/gpu/sample/gumbel.py at 03f97cc (Apache-2.0), before Murmur3 took its place; recorded with Triton 3.6.0.
  *
  * A request's seed and position give one word, and that word, as a 32-bit number, is the seed for all tokens of the row. Seed and position are int64, so that
- * both words of each are used. The noise does not depend on the place of the row in its batch.
- * The sampler of drafts adds 2^30 to the position: name that position here.
- *
- * Not reproduced: later versions, which hash with Murmur3; what comes before (penalties, top-k, top-p): give the logits that reach the sampler.
+ * both words of each are used. The noise does not depend on the place of the row in its batch. Drafts have the noise of position + 2^30.
  */
-import type { Words4 } from "../../spec/philox.js";
-import {
-  decide,
-  ERROR_F32,
-  ERROR_F64,
-  exactly,
-  LOG_ERROR_F32,
-  LOG_ERROR_F64,
-  minusLog,
-  plus,
-  within,
-  type Approximate,
-  type Prediction,
-} from "./philox-streams.js";
-import * as triton from "./triton.js";
+import { exactly, falling, minusLog, plus, type Bounded } from "../bounded.js";
+import { choiceOption, expectOneSample, overTemperature } from "./asked.js";
+import { LIBRARY_LOG_F32, LOG_F64, QUOTIENT_F32, SUM_F32, SUM_F64 } from "./device-errors.js";
+import type { EngineDraw, EngineReplay } from "./engine.js";
+import { SCALE, uniformOf, words, wordsAt } from "./triton.js";
+import type { Halves } from "./words64.js";
 
 export type Precision = "f32" | "f64";
+export type VllmOptions = { readonly precision: Precision; readonly draft: "no" | "yes" };
 
-/** Where the noise of a row lies. */
-export interface Place {
-  /** the seed of all tokens of the row */
-  readonly rowSeed: bigint;
-  readonly precision: Precision;
+export const vllmOptions: EngineReplay<VllmOptions>["options"] = {
+  precision: choiceOption("of noise and scores", ["f32", "f64"]),
+  draft: choiceOption("a draft's draw, which has noise of its own", ["no", "yes"]),
+};
+
+/** What a draft adds to its position. */
+const DRAFT_SALT = 1n << 30n;
+
+/** The position that the noise is keyed by, an int64. */
+export const noisePosition = (position: bigint, draft: "no" | "yes"): bigint => BigInt.asUintN(64, position + (draft === "yes" ? DRAFT_SALT : 0n));
+
+/** The seed of all tokens of a row. */
+export const rowSeed = (seed: bigint, position: bigint): Halves => [words(seed, position)[0], 0];
+
+/** The uniform numbers of a row's draw, their very bits [vocabSize]; 0 becomes the smallest number that the engine allows. */
+export function uniforms(seed: Halves, precision: Precision, vocabSize: number): Float64Array {
+  const ofToken = precision === "f32" ? uniform32 : uniform64;
+  return new Float64Array(vocabSize).map((_, token) => ofToken(wordsAt(seed, token)));
 }
 
-/** The place of a request's draw; seed and position are int64. */
-export function placeOf(seed: bigint, position: bigint, precision: Precision): Place {
-  return { rowSeed: BigInt(triton.words(BigInt.asUintN(64, seed), BigInt.asUintN(64, position))[0]), precision };
-}
+const uniform32 = ([word]: readonly number[]): number => Math.max(uniformOf(word!), SCALE);
 
-export const words = ({ rowSeed }: Place, token: number): Words4 => triton.words(rowSeed, BigInt(token));
-
-/** The uniform number of a token, its very bits; 0 becomes the smallest number that the engine allows. */
-export function uniform(place: Place, token: number): number {
-  if (place.precision === "f32") return Math.max(triton.uniform(place.rowSeed, BigInt(token)), triton.SCALE);
-  const [low, high] = words(place, token);
-  return Math.max(Number((BigInt(high) << 32n) | BigInt(low)) * 2 ** -64, 2 ** -1022);
-}
+/** Both words make a number of 64 bits, rounded once. */
+const uniform64 = ([low, high]: readonly number[]): number => Math.max((high! * 2 ** 32 + low!) * 2 ** -64, 2 ** -1022);
 
 /** Gumbel noise: -log(-log1p(-u)) in f32, so that the winners come from small u; -log(-log u) in f64. */
-export function noise(place: Place, token: number): Approximate {
-  const u = uniform(place, token);
-  if (place.precision === "f32") return minusLog(within(-Math.log1p(-u), ERROR_F32), LOG_ERROR_F32);
-  return minusLog(minusLog(exactly(u), LOG_ERROR_F64), LOG_ERROR_F64);
+export function noise(u: Float64Array, precision: Precision): Bounded {
+  if (precision === "f64") return minusLog(minusLog(exactly(u), LOG_F64), LOG_F64);
+  return minusLog(falling(exactly(u.map((value) => -value)), (negative) => -Math.log1p(negative), LIBRARY_LOG_F32), LIBRARY_LOG_F32);
 }
 
-/** The token drawn for a row of f32 logits. At temperature 0 no noise is added, and the first of equal logits wins. */
-export function predict(logits: ArrayLike<number>, place: Place, temperature: number): Prediction {
-  const divisor = Math.fround(temperature);
-  if (divisor === 0) return decide(Array.from(logits, exactly));
-  const rounding = place.precision === "f32" ? ERROR_F32 : ERROR_F64;
-  return decide(Array.from(logits, (logit, token) => plus(within(logit / divisor, ERROR_F32), noise(place, token), rounding)));
+/** The scores from noise; at temperature 0 the logits themselves. */
+export function vllmScores(logits: Bounded, draw: EngineDraw, precision: Precision, noiseOf: () => Bounded): Bounded {
+  expectOneSample(draw, "each sample is a request of its own");
+  const temperature = Math.fround(draw.temperature);
+  if (temperature === 0) return logits;
+  return plus(overTemperature(logits, temperature, QUOTIENT_F32), noiseOf(), precision === "f32" ? SUM_F32 : SUM_F64);
 }
+
+export const vllmMrv2: EngineReplay<VllmOptions> = {
+  name: "vllm-mrv2",
+  title: "vLLM's model runner v2, Gumbel sampler on Philox",
+  source: { project: "vllm-project/vllm", file: "vllm/v1/worker/gpu/sample/gumbel.py", version: "03f97cc; recorded with Triton 3.6.0", licence: "Apache-2.0" },
+  status: "recorded",
+  unproven: [],
+  limits: ["give the logits that reach the sampler: after penalties, top-k, top-p and the like", "later versions hash with Murmur3: vllm-murmur3"],
+  options: vllmOptions,
+  scores: (logits, draw, { precision, draft }) =>
+    vllmScores(logits, draw, precision, () => noise(uniforms(rowSeed(draw.seed, noisePosition(draw.position, draft)), precision, draw.vocabSize), precision)),
+};

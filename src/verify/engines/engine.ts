@@ -1,0 +1,51 @@
+/** What a replay of another engine's sampler is: from the logits of a row and the place of its draw to scores, whose highest is drawn. */
+import type { Bounded } from "../bounded.js";
+
+/** Which draw of which call. */
+export interface EngineDraw {
+  /** as the engine is given it; an engine refuses what it cannot be given */
+  readonly seed: bigint;
+  /** the decode step, from 0. What an engine makes of it, its option texts say. */
+  readonly position: bigint;
+  /** index of the row in its call, 0 <= row < rows */
+  readonly row: number;
+  readonly rows: number;
+  /** index of the draw of that row, 0 <= sample < numSamples */
+  readonly sample: number;
+  readonly numSamples: number;
+  readonly vocabSize: number;
+  /** more than 0, but 0 (greedy) where an engine has that */
+  readonly temperature: number;
+}
+
+export type OptionValues = Readonly<Record<string, unknown>>;
+
+/** Of the engine's own: `--engine-option NAME=TEXT`. */
+export interface EngineOption<Value> {
+  /** a sentence, with the values it takes */
+  readonly description: string;
+  /** as text, as parse reads it */
+  readonly default: string;
+  /** @throws RangeError that says what was expected; the caller names the option */
+  parse(text: string): Value;
+}
+
+export interface EngineReplay<Options extends OptionValues = OptionValues> {
+  /** as `--engine` takes it */
+  readonly name: string;
+  readonly title: string;
+  readonly source: { readonly project: string; readonly file: string; readonly version: string; readonly licence: string };
+  /** "recorded": outputs of the engine itself prove the replay, but for what `unproven` lists */
+  readonly status: "recorded" | "unproven";
+  readonly unproven: readonly string[];
+  /** what is not reproduced */
+  readonly limits: readonly string[];
+  /** by their names on the command line */
+  readonly options: { readonly [Name in keyof Options]: EngineOption<Options[Name]> };
+  /**
+   * The scores [vocabSize] of a row: the engine draws the token of the highest, the first of equal ones. Bounds hold what its device computes
+   * from logits within theirs. A masked token has the logit -Infinity; other logits are finite.
+   * @throws RangeError where the engine cannot be asked for such a draw
+   */
+  scores(logits: Bounded, draw: EngineDraw, options: Options): Bounded;
+}

@@ -40,6 +40,21 @@ export interface Drawn {
  */
 export async function draw(inputs: DrawInputs, backend: BackendName | "auto", details: boolean, checkShape: CheckShape = () => {}, logitOf?: LogitOf): Promise<Drawn> {
   const { weights, hidden, logits } = inputs;
+  const hasHead = drawsFromHead(inputs);
+  const name = await requireBackend(backend);
+  const matrix = await readMatrix(hidden ?? logits!);
+  checkDrawCount(matrix.rowCount, inputs.numSamples, details);
+  const drawn = hasHead ? await drawFromHead(inputs, weights!, matrix, name, details, checkShape, logitOf) : await drawFromLogits(inputs, matrix, name, details, checkShape);
+  if (inputs.seed === undefined) process.stderr.write(`seed ${drawn.seed}\n`);
+  return drawn;
+}
+
+/**
+ * Whether a head is drawn from, or logits.
+ * @throws TypeError for neither, or both
+ */
+export function drawsFromHead(inputs: Pick<DrawInputs, "weights" | "hidden" | "logits" | "tensor" | "scales">): boolean {
+  const { weights, hidden, logits } = inputs;
   const hasHead = weights !== undefined && hidden !== undefined && logits === undefined;
   const hasLogits = weights === undefined && hidden === undefined && logits !== undefined;
   if (!hasHead && !hasLogits) {
@@ -49,12 +64,7 @@ export async function draw(inputs: DrawInputs, backend: BackendName | "auto", de
   if (hasLogits && (inputs.tensor ?? inputs.scales) !== undefined) {
     throw new TypeError(`"${inputs.tensor === undefined ? "--scales" : "--tensor"}" expected --weights, got --logits`);
   }
-  const name = await requireBackend(backend);
-  const matrix = await readMatrix(hidden ?? logits!);
-  checkDrawCount(matrix.rowCount, inputs.numSamples, details);
-  const drawn = hasHead ? await drawFromHead(inputs, weights, matrix, name, details, checkShape, logitOf) : await drawFromLogits(inputs, matrix, name, details, checkShape);
-  if (inputs.seed === undefined) process.stderr.write(`seed ${drawn.seed}\n`);
-  return drawn;
+  return hasHead;
 }
 
 /** The part of a JSON document that says what was drawn, and how to draw it again. */
@@ -105,7 +115,7 @@ async function drawFromHead(inputs: DrawInputs, weights: string, matrix: FloatMa
 }
 
 /** Hidden states that do not fit are found by a look at the head's header, not after gigabytes of its weights. */
-async function checkHead(source: ByteSource, inputs: DrawInputs, matrix: FloatMatrix, checkShape: CheckShape, signal: AbortSignal): Promise<void> {
+export async function checkHead(source: ByteSource, inputs: Pick<DrawInputs, "tensor" | "scales">, matrix: FloatMatrix, checkShape: CheckShape, signal: AbortSignal): Promise<void> {
   const reader = await readHead(source, inputs.tensor, scalesLocation(inputs.scales), signal);
   const { dtype, vocabSize, hiddenSize } = reader.shape;
   await reader.close();
@@ -136,7 +146,7 @@ function drawOptions({ seed, temperature, position, sequence, numSamples, onInva
 }
 
 /** The backend that will run. That a known one does not run here is an outcome, no misuse. */
-async function requireBackend(name: BackendName | "auto"): Promise<BackendName> {
+export async function requireBackend(name: BackendName | "auto"): Promise<BackendName> {
   try {
     const backend = await createBackend(name);
     backend.dispose();

@@ -1,13 +1,13 @@
 /** Every number behind one token's score, from the noise words to the gap to the winner, by the plain rule. */
-import { DTYPE_BYTES } from "../backend.js";
 import { readHead } from "../head/head-reader.js";
 import { openSource } from "../head/source.js";
+import { readTokenRow } from "../head/token-row.js";
 import { widen } from "../matrix.js";
 import type { SampleDetail } from "../outcome.js";
 import { GUMBEL_OFFSET, PURPOSE_GUMBEL } from "../spec/constants.js";
 import { wordAddress } from "../spec/philox.js";
 import { bitsFromF32, f32FromBits } from "../spec/float.js";
-import { roundHidden, weightsIn, type Head, type LogitOf } from "../spec/logit.js";
+import { roundHidden, type Head, type LogitOf } from "../spec/logit.js";
 import { fix, MASK, reportMargin, reportScore, scoreOf, tauOf, tokenGamma } from "../spec/score.js";
 import { scalesLocation, type Drawn } from "./draw.js";
 import { ofRow, readWhole, type DrawInputs } from "./options.js";
@@ -112,18 +112,12 @@ async function logitAt({ row, token }: Place, inputs: DrawInputs, { matrix }: Dr
   return logitOf(head, hidden, 0);
 }
 
-/** One row of the head, as a head of one token. */
 async function readRow({ weights, tensor, scales }: DrawInputs, token: number): Promise<Head> {
   const source = await openSource(weights!);
   try {
     const reader = await readHead(source, tensor, scalesLocation(scales));
     try {
-      const { dtype, vocabSize, hiddenSize, groupSize } = reader.shape;
-      const bytes = new Uint8Array(hiddenSize * DTYPE_BYTES[dtype]);
-      await reader.readRows(token, bytes);
-      const groups = reader.scales === null ? 0 : reader.scales.length / vocabSize;
-      const rowScales = reader.scales?.subarray(token * groups, (token + 1) * groups);
-      return { dtype, vocabSize: 1, hiddenSize, groupSize, weights: weightsIn(bytes.buffer, dtype), ...(rowScales && { scales: rowScales }) };
+      return await readTokenRow(reader, token);
     } finally {
       await reader.close();
     }

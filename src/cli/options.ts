@@ -1,4 +1,4 @@
-/** The options that sample and oracle share, and the reading of their values: refused here, before any file is opened. */
+/** The options that sample, oracle and check share, and the reading of their values: refused here, before any file is opened. */
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import type { OnInvalid } from "../arguments.js";
@@ -27,18 +27,27 @@ const U32_LIMIT = 2 ** 32;
 const ON_INVALID: readonly OnInvalid[] = ["throw", "mark"];
 
 export function addDrawOptions(command: Command): Command {
+  return addStreamOptions(addInputOptions(command).option("--seed <n>", "0 to 2^64-1, decimal or 0x hex (default: drawn, and printed on stderr)", readSeed))
+    .option("--num-samples <n>", "draws a row, 1 to 2^24", readNumSamples, 1)
+    .option("--on-invalid <what>", "rows without a token: throw (exit 1) or mark (token -1)", (text) => readChoice("--on-invalid", text, ON_INVALID), "throw");
+}
+
+/** From what is drawn. */
+export function addInputOptions(command: Command): Command {
   return command
     .option("--weights <file>", "LM head [V, D]: .safetensors, .index.json, .npy, or a URL", (text) => readAddress("--weights", text))
     .option("--tensor <name>", "its tensor (default: the usual names of LM heads)")
     .option("--scales <name-or-file>", "scales of an int8 head: a tensor of the file, or a .npy or .safetensors file", (text) => readAddress("--scales", text))
     .option("--hidden <file>", "hidden states [B, D] or [D]: .npy of f4, f2, f8 or bf16; - is stdin", (text) => readAddress("--hidden", text))
-    .option("--logits <file>", "logits [B, V] or [V]: .npy, in place of --weights and --hidden; - is stdin", (text) => readAddress("--logits", text))
-    .option("--seed <n>", "0 to 2^64-1, decimal or 0x hex (default: drawn, and printed on stderr)", readSeed)
+    .option("--logits <file>", "logits [B, V] or [V]: .npy, in place of --weights and --hidden; - is stdin", (text) => readAddress("--logits", text));
+}
+
+/** How each row is drawn, but for the seed. */
+export function addStreamOptions(command: Command): Command {
+  return command
     .option("--temperature <t>", `0 to below ${TEMPERATURE_LIMIT}; 0 is greedy`, readTemperature, 1)
     .option("--position <n>", "decode step, below 2^32, or rows: each row its index", (text) => readPerRow("--position", text), 0)
-    .option("--sequence <n>", "stream of the request, below 2^32, or rows: each row its index", (text) => readPerRow("--sequence", text), "rows")
-    .option("--num-samples <n>", "draws a row, 1 to 2^24", (text) => readWhole("--num-samples", text, 1, SAMPLE_LIMIT + 1), 1)
-    .option("--on-invalid <what>", "rows without a token: throw (exit 1) or mark (token -1)", (text) => readChoice("--on-invalid", text, ON_INVALID), "throw");
+    .option("--sequence <n>", "stream of the request, below 2^32, or rows: each row its index", (text) => readPerRow("--sequence", text), "rows");
 }
 
 /**
@@ -63,6 +72,16 @@ export function localPath(text: string): string | null {
   return null;
 }
 
+/** The files of this machine among places, by the options that name them. places: by the names of options, without dashes */
+export function localPaths(places: Readonly<Record<string, string | undefined>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(places).flatMap(([name, place]): [string, string][] => {
+      const path = place === undefined ? null : localPath(place);
+      return path === null ? [] : [[`--${name}`, path]];
+    }),
+  );
+}
+
 /** @throws RangeError unless text is a whole number of 64 bits without sign */
 export function readSeed(text: string): bigint {
   const seed = /^(\d+|0x[\da-f]+)$/i.test(text) ? BigInt(text) : -1n;
@@ -82,6 +101,11 @@ export function readChoice<Choice extends string>(label: string, text: string, c
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
   throw new RangeError(`"${label}" expected ${choices.join(", ")}, got ${describe(text)}`);
+}
+
+/** @throws RangeError unless text is a count of draws a row */
+export function readNumSamples(text: string): number {
+  return readWhole("--num-samples", text, 1, SAMPLE_LIMIT + 1);
 }
 
 function readTemperature(text: string): number {

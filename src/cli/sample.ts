@@ -1,15 +1,19 @@
 /** `flash-sampling sample`: tokens for rows of hidden states or logits. */
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { BACKENDS, type BackendName } from "../backends/list.js";
 import { encodeNpyIntegers } from "../head/npy.js";
-import { describeDraw, draw, scalesLocation } from "./draw.js";
-import { addDrawOptions, localPath, readChoice, type DrawInputs } from "./options.js";
+import { checkReceiptSize, formatReceipt, receiptOf } from "../verify/receipt.js";
+import { describeDraw, draw, scalesLocation, type CheckShape, type Drawn } from "./draw.js";
+import { addDrawOptions, localPaths, ofRow, readChoice, type DrawInputs } from "./options.js";
+import { placesOf } from "./places.js";
 import { jsonPieces, print } from "./print.js";
 import { checkOutput, writeWhole, type LocalInputs } from "./write.js";
 
 interface SampleInputs extends DrawInputs {
   readonly backend: BackendName | "auto";
   readonly out?: string;
+  readonly receipt?: string;
   readonly json?: boolean;
 }
 
@@ -26,6 +30,8 @@ Examples:
   $ flash-sampling sample --logits logits.npy --seed 0x2a --json
   $ flash-sampling sample --weights head.npy --hidden steps.npy --seed 42 \\
       --sequence 7 --position rows   # rows: the steps of one request
+  $ flash-sampling sample --weights model.safetensors --hidden h.npy --seed 42 \\
+      --receipt receipt.json   # for flash-sampling replay
   $ cat h.npy | flash-sampling sample --weights head.npy --hidden - --seed 42`;
 
 export function addSample(program: Command, version: string): void {
@@ -33,6 +39,7 @@ export function addSample(program: Command, version: string): void {
   addDrawOptions(command)
     .option("--backend <name>", BACKEND_CHOICES.join(", "), (text) => readChoice("--backend", text, BACKEND_CHOICES), "auto")
     .option("--out <file>", "also write the tokens as .npy: int64 [B], or [B, num-samples]")
+    .option("--receipt <file>", "also write what was drawn from what as JSON, for replay to confirm")
     .option("--json", "print one JSON document")
     .addHelpText("after", EXAMPLES)
     .action((inputs: SampleInputs) => sample(inputs, version));
@@ -40,25 +47,46 @@ export function addSample(program: Command, version: string): void {
 
 async function sample(inputs: SampleInputs, version: string): Promise<void> {
   const { numSamples } = inputs;
-  const out = inputs.out === undefined ? null : await checkOutput("--out", inputs.out, localInputs(inputs));
-  const drawn = await draw(inputs, inputs.backend, false);
+  const [out, receipt] = await checkOutputs(inputs);
+  const checkShape: CheckShape = (rowCount) => (receipt === null ? undefined : checkReceiptSize(rowCount, numSamples));
+  const drawn = await draw(inputs, inputs.backend, receipt !== null, checkShape);
   const { rowCount } = drawn.matrix;
   const tokens = drawn.result.tokens;
+  const receiptText = receipt === null ? null : await toReceipt(inputs, drawn, version);
   if (out !== null) await writeWhole("--out", out, encodeNpyIntegers(tokens, numSamples === 1 ? [rowCount] : [rowCount, numSamples]));
+  if (receiptText !== null) await writeWhole("--receipt", receipt!, new TextEncoder().encode(receiptText));
   await print(inputs.json ? jsonPieces(describeDraw(version, inputs, drawn), "rows", jsonRows(tokens, numSamples)) : toLines(tokens, numSamples));
+}
+
+/** Where to write, checked before any work. */
+async function checkOutputs(inputs: SampleInputs): Promise<[out: string | null, receipt: string | null]> {
+  const read = localInputs(inputs);
+  const out = inputs.out === undefined ? null : await checkOutput("--out", inputs.out, read);
+  const receipt = inputs.receipt === undefined ? null : await checkOutput("--receipt", inputs.receipt, read);
+  if (out !== null && receipt !== null && resolve(out) === resolve(receipt)) throw new Error(`"--receipt" expected another file than --out writes, got ${inputs.receipt}`);
+  return [out, receipt];
+}
+
+async function toReceipt(inputs: SampleInputs, drawn: Drawn, version: string): Promise<string> {
+  const { backend, dtype, vocabSize, headDigest, matrix, result } = drawn;
+  const rows = Array.from({ length: matrix.rowCount }, (_, row) => row);
+  const { temperature, position, sequence, numSamples } = inputs;
+  const receipt = await receiptOf({
+    version,
+    backend,
+    from: dtype === null ? { vocabSize, logits: matrix.values } : { head: { dtype, vocabSize, hiddenSize: matrix.columns, headDigest }, hiddenStates: matrix.values },
+    options: { temperature, position: rows.map((row) => ofRow(position, row)), sequence: rows.map((row) => ofRow(sequence, row)), numSamples },
+    result,
+    places: placesOf(inputs, inputs.receipt!),
+  });
+  return formatReceipt(receipt);
 }
 
 /** What is read of this machine's files, by the options that name it. */
 function localInputs(inputs: SampleInputs): LocalInputs {
   const scales = scalesLocation(inputs.scales);
   const { weights, hidden, logits } = inputs;
-  const places = { "--weights": weights, "--hidden": hidden, "--logits": logits, "--scales": typeof scales === "object" ? inputs.scales : undefined };
-  const paths = new Map<string, string>();
-  for (const [label, place] of Object.entries(places)) {
-    const path = place === undefined ? null : localPath(place);
-    if (path !== null) paths.set(label, path);
-  }
-  return paths;
+  return localPaths({ weights, hidden, logits, scales: typeof scales === "object" ? inputs.scales : undefined });
 }
 
 /** Tokens of one piece of text. */

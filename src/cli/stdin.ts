@@ -29,7 +29,7 @@ export async function stdinNpy(): Promise<ByteSource> {
   return chunkSource(chunks, size);
 }
 
-async function* readStdin(): AsyncGenerator<Uint8Array> {
+export async function* readStdin(): AsyncGenerator<Uint8Array> {
   try {
     yield* process.stdin;
   } catch (cause) {

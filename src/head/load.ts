@@ -82,7 +82,7 @@ export async function loadHead(options: LoadOptions): Promise<LoadedHead> {
   }
 }
 
-function isHeadArray(weights: LoadOptions["weights"]): weights is HeadArray {
+export function isHeadArray(weights: LoadOptions["weights"]): weights is HeadArray {
   // Any one of them tells what was meant; what lacks another is refused by name.
   return typeof weights === "object" && ["data", "dtype", "shape"].some((name) => name in weights);
 }

@@ -85,7 +85,7 @@ function parseTuple(text: string): number[] | null {
 }
 
 function itemSizeOf(descr: string, name: string): number {
-  const size = /^[<>|=][fiuV](1|2|4|8)$/.exec(descr)?.[1];
+  const size = /^[<>|=](?:[fiuV](?=[1248]$)|b(?=1$))(\d)$/.exec(descr)?.[1];
   if (size === undefined) throw new RangeError(`"${name}" expected numbers of 1, 2, 4 or 8 bytes, got the type ${JSON.stringify(descr)}`);
   return Number(size);
 }

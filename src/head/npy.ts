@@ -2,7 +2,7 @@
  * Arrays in .npy files: logits and hidden states to read, token ids to read and write.
  * Little- and big-endian, C and Fortran order; the result is always row-major. bf16 is what numpy writes for ml_dtypes: "|V2".
  */
-import type { TaggedFloats } from "../matrix.js";
+import { widen, type TaggedFloats } from "../matrix.js";
 import { readNpyHeader, type NpyHeader } from "./npy-header.js";
 import { readBytes, type ByteSource } from "./source.js";
 
@@ -13,6 +13,14 @@ export interface IntegerArray {
   readonly data: Int32Array;
   readonly shape: readonly number[];
 }
+
+/** Numbers as a file holds them, in a typed array of their own width. */
+export interface StoredArray<Data> {
+  readonly data: Data;
+  readonly shape: readonly number[];
+}
+
+export type StoredIntegers = Int8Array | Int16Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array | Uint32Array | BigUint64Array;
 
 /**
  * Reads floating-point numbers of any shape. f8 is rounded once to f32, nearest even; NaN and infinities stay as they are.
@@ -37,24 +45,53 @@ export async function readNpyFloats(source: ByteSource, signal?: AbortSignal): P
 }
 
 /**
+ * Reads f8, f4 or f2 as f64, exactly; NaN and infinities stay as they are.
+ * @throws RangeError when the file is not such an array
+ */
+export async function readNpyDoubles(source: ByteSource, signal?: AbortSignal): Promise<StoredArray<Float64Array>> {
+  const header = await readNpyHeader(source, signal);
+  if (header.descr.slice(1) === "f8") return { data: new Float64Array(await readElements(source, header, signal)), shape: header.shape };
+  const { shape, ...values } = await readNpyFloats(source, signal);
+  return { data: Float64Array.from(widen(values)), shape };
+}
+
+/** Which element types a reader takes: numpy's type strings without the byte order. */
+export interface StoredKinds {
+  /** for the message */
+  readonly expected: string;
+  readonly kinds: readonly string[];
+}
+
+const INTEGERS: StoredKinds = { expected: "integers (i1 to i8, u1 to u8)", kinds: ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"] };
+
+/**
+ * Reads whole numbers of any width, all of their bits. Truth values (b1), where kinds has them, are 0 and 1.
+ * @throws RangeError when the file is not such an array
+ */
+export async function readNpyStored(source: ByteSource, { expected, kinds } = INTEGERS, signal?: AbortSignal): Promise<StoredArray<StoredIntegers>> {
+  const header = await readNpyHeader(source, signal);
+  const kind = header.descr.slice(1);
+  if (!kinds.includes(kind)) throw new RangeError(`"${source.name}" expected ${expected}, got ${header.descr}`);
+  return { data: INTEGER_VIEWS[kind]!(await readElements(source, header, signal)), shape: header.shape };
+}
+
+/**
  * Reads whole numbers of any width that fit 32 bits with sign.
  * @throws RangeError when the file is not such an array, or names the first number that does not fit
  */
 export async function readNpyIntegers(source: ByteSource, signal?: AbortSignal): Promise<IntegerArray> {
-  const header = await readNpyHeader(source, signal);
-  const view = INTEGER_VIEWS[header.descr.slice(1)];
-  if (view === undefined) throw new RangeError(`"${source.name}" expected integers (i1 to i8, u1 to u8), got ${header.descr}`);
-  const values = view(await readElements(source, header, signal));
+  const { data: values, shape } = await readNpyStored(source, INTEGERS, signal);
   const data = new Int32Array(values.length);
   for (let index = 0; index < data.length; index++) {
     data[index] = Number(values[index]);
     // A bigint equals a number of the same value, and only that.
     if (data[index] != values[index]) throw new RangeError(`"${source.name}" expected integers of 32 bits, got ${values[index]} at index ${index}`);
   }
-  return { data, shape: header.shape };
+  return { data, shape };
 }
 
-const INTEGER_VIEWS: Readonly<Record<string, (buffer: ArrayBuffer) => ArrayLike<number | bigint>>> = {
+const INTEGER_VIEWS: Readonly<Record<string, (buffer: ArrayBuffer) => StoredIntegers>> = {
+  b1: (buffer) => new Uint8Array(buffer),
   i1: (buffer) => new Int8Array(buffer),
   i2: (buffer) => new Int16Array(buffer),
   i4: (buffer) => new Int32Array(buffer),
@@ -73,16 +110,22 @@ export function encodeNpyIntegers(integers: ArrayLike<number>, shape: readonly n
   if (shape.reduce((product, size) => product * size, 1) !== integers.length) {
     throw new RangeError(`"shape" expected sizes whose product is ${integers.length}, got (${shape.join(", ")})`);
   }
+  const elements = new DataView(new ArrayBuffer(8 * integers.length));
+  for (let index = 0; index < integers.length; index++) elements.setBigInt64(8 * index, BigInt(integers[index]!), true);
+  return encodeNpy("<i8", shape, new Uint8Array(elements.buffer));
+}
+
+/** The bytes of a .npy file, version 1.0. elements: row-major, as descr, numpy's type string, says */
+export function encodeNpy(descr: string, shape: readonly number[], elements: Uint8Array): Uint8Array<ArrayBuffer> {
   const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
-  const dict = `{'descr': '<i8', 'fortran_order': False, 'shape': (${tuple}), }`;
+  const dict = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${tuple}), }`;
   // numpy pads with spaces so that the data starts at a multiple of 64; the last character is a newline.
   const header = `${dict.padEnd(Math.ceil((10 + dict.length + 1) / 64) * 64 - 11)}\n`;
-  const bytes = new Uint8Array(10 + header.length + 8 * integers.length);
-  const view = new DataView(bytes.buffer);
+  const bytes = new Uint8Array(10 + header.length + elements.length);
   bytes.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0]);
-  view.setUint16(8, header.length, true);
+  new DataView(bytes.buffer).setUint16(8, header.length, true);
   bytes.set(new TextEncoder().encode(header), 10);
-  for (let index = 0; index < integers.length; index++) view.setBigInt64(10 + header.length + 8 * index, BigInt(integers[index]!), true);
+  bytes.set(elements, 10 + header.length);
   return bytes;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Builds the package into dist/: `node scripts/build.mjs [--force]`, or build() from another script.
- * One bundle for each runtime, the backends for GPUs, the command line, the oracle, the WebAssembly cores, the kernels for CUDA where
+ * One bundle for each runtime, the backends for GPUs, the command line, the oracle, the report, the WebAssembly cores, the kernels for CUDA where
  * build-cuda.mjs has compiled them, the types, and the licences of what the bundles contain. A stamp holds the hash of all inputs,
  * so that an unchanged tree is not built again.
  */
@@ -63,6 +63,14 @@ const GPUS_ALONE = {
   },
 };
 
+/** Leaves the drawing of reports out of the command line: it is imported from the file beside it, by the one verb that draws. */
+const REPORT_ALONE = {
+  name: "report-alone",
+  setup(build) {
+    build.onResolve({ filter: /verify\/report\/report\.js$/ }, () => ({ path: "./report.js", external: true }));
+  },
+};
+
 /** Makes the bundles. Returns the paths of all files that went into them. */
 async function bundle(outdir) {
   const esbuild = await import("esbuild");
@@ -77,9 +85,9 @@ async function bundle(outdir) {
     // Loaded by the bundles above when a GPU is asked for, and an entry of its own.
     esbuild.build({ ...common, entryPoints: { webgpu: "gpu/webgpu/host.ts" }, platform: "neutral", minify: true, plugins: [wgslForEsbuild] }),
     // On a disk: names stay whole, for readable stack traces.
-    esbuild.build({ ...common, entryPoints: { ...entries("node", "deno", "bun"), oracle: "src/oracle.ts", cuda: "gpu/cuda/host.ts" }, platform: "node", external: ["webgpu", "koffi"] }),
+    esbuild.build({ ...common, entryPoints: { ...entries("node", "deno", "bun"), oracle: "src/oracle.ts", report: "src/verify/report/report.ts", cuda: "gpu/cuda/host.ts" }, platform: "node", external: ["webgpu", "koffi"] }),
     // Its argument parser is CommonJS and asks for Node's modules by require.
-    esbuild.build({ ...common, entryPoints: { cli: "src/cli.ts" }, platform: "node", external: ["webgpu"], banner: { js: CREATE_REQUIRE } }),
+    esbuild.build({ ...common, entryPoints: { cli: "src/cli.ts" }, platform: "node", plugins: [GPUS_ALONE, REPORT_ALONE], external: ["webgpu"], banner: { js: CREATE_REQUIRE } }),
   ]);
   chmodSync(join(outdir, "cli.js"), 0o755);
   return new Set(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)));

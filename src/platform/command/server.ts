@@ -1,0 +1,83 @@
+/** A command that stays: it reads a call a line, {"dir": "..."}, and answers each with a line, {} or {"error": "..."}. */
+import { parseJsonObject } from "../../head/json.js";
+import { startChild, type Child } from "./child.js";
+
+/** Characters of a line: it has no end if there are more. */
+const LINE_LIMIT = 1 << 20;
+/** Milliseconds that it has for its end once stdin is closed. */
+const FAREWELL = 2000;
+/** Characters of an error that a message shows. */
+const SHOWN = 300;
+
+interface Waiting {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export class CommandServer {
+  readonly #command: readonly string[];
+  #child: Child | null = null;
+  #waiting: Waiting | null = null;
+
+  constructor(command: readonly string[]) {
+    this.#command = command;
+  }
+
+  /** One call at a time. A server that ended is started again. @throws Error when it says so, or ends */
+  ask(folder: string): Promise<void> {
+    const child = (this.#child ??= this.#start());
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      child.process.stdin!.write(`${JSON.stringify({ dir: folder })}\n`);
+    });
+  }
+
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child === null) return;
+    child.process.stdin!.end();
+    const late = setTimeout(() => child.kill(), FAREWELL);
+    await child.ended;
+    clearTimeout(late);
+  }
+
+  kill(): void {
+    this.#child?.kill();
+  }
+
+  #start(): Child {
+    const child = startChild(this.#command, true);
+    // Its end tells why nobody reads.
+    child.process.stdin!.on("error", () => {});
+    let unfinished = "";
+    child.process.stdout!.setEncoding("utf8").on("data", (text: string) => {
+      const lines = (unfinished + text).split("\n");
+      unfinished = lines.pop()!;
+      for (const line of lines) this.#hear(line);
+      if (unfinished.length > LINE_LIMIT) child.kill();
+    });
+    void child.ended.then((outcome) => {
+      this.#child = null;
+      this.#answer(new Error(`"command" expected an answer, got ${outcome ?? "its end"}${child.lastWords()}`));
+    });
+    return child;
+  }
+
+  /** Libraries print to stdout what they like: only what begins like an answer is one. */
+  #hear(line: string): void {
+    if (!line.trimStart().startsWith("{")) return;
+    try {
+      const said = parseJsonObject(new TextEncoder().encode(line), "answer").get("error");
+      this.#answer(said === undefined ? null : new Error(`"answer" expected no error, got ${JSON.stringify(said).slice(0, SHOWN)}`));
+    } catch (error) {
+      this.#answer(error as Error);
+    }
+  }
+
+  #answer(error: Error | null): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    if (error === null) waiting?.resolve();
+    else waiting?.reject(error);
+  }
+}

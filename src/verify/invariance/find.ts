@@ -1,0 +1,148 @@
+/** findInvariances: asks a sampler every question of the list and makes the smallest case of each that it fails. */
+import { checkInteger, checkOptions } from "../../arguments.js";
+import { describe } from "../../describe.js";
+import { SPEC_VERSION } from "../../spec/constants.js";
+import type { InvarianceDocument, InvarianceFinding } from "../documents.js";
+import type { SamplerUnderTest } from "../sampler-under-test.js";
+import { OPTIONAL_INPUTS, type Invariance, type Making, type OptionalInput, type Size } from "./case.js";
+import { handshake } from "./handshake.js";
+import { INVARIANCES } from "./list.js";
+import { CallLimitReached, Probe } from "./probe.js";
+import { Random } from "./random.js";
+import { checkCase, shrink } from "./shrink.js";
+
+export interface InvarianceProgress {
+  /** invariances that are done, of `total` */
+  readonly done: number;
+  readonly total: number;
+  /** the one that is asked next */
+  readonly name: string;
+  readonly calls: number;
+}
+
+export interface InvarianceOptions {
+  /** how the document names the sampler; default "sampler" */
+  readonly name?: string;
+  /** of this package, for the document; default "" */
+  readonly version?: string;
+  /** names of the invariances to ask alone; default: all that are not on request */
+  readonly only?: readonly string[];
+  /** names to leave out */
+  readonly skip?: readonly string[];
+  /** names to ask beside the others: those on request */
+  readonly also?: readonly string[];
+  /** what the sampler reads beside logits, temperature and seed; default samples, sequence and position */
+  readonly reads?: readonly OptionalInput[];
+  /** of the made-up cases, u32; default 1 */
+  readonly seed?: number;
+  /** of the sampler, 2 to 2^31; default 5000 */
+  readonly maxCalls?: number;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: InvarianceProgress) => void;
+}
+
+export const DEFAULT_READS: readonly OptionalInput[] = ["samples", "sequence", "position"];
+export const DEFAULT_SEED = 1;
+export const DEFAULT_MAX_CALLS = 5000;
+const CALLS_LIMIT = 2 ** 31;
+
+interface Settings {
+  readonly seed: number;
+  readonly reads: ReadonlySet<OptionalInput>;
+  readonly probe: Probe;
+}
+
+/**
+ * Asks a sampler for each invariance whether it keeps it. Cases are made up from `seed`: the same options find the same.
+ * A right sampler is found wrong with a probability below 1e-9.
+ * @throws TypeError, RangeError naming the option; what the sampler throws when it is asked for its first tokens; what it throws with
+ *   the name "AbortError" or "TimeoutError". All that it throws otherwise breaks the invariance that was asked for.
+ */
+export async function findInvariances(sampler: SamplerUnderTest, options: InvarianceOptions = {}): Promise<InvarianceDocument> {
+  if (typeof sampler !== "function") throw new TypeError(`"sampler" expected a function, got ${describe(sampler)}`);
+  checkOptions(options, ["name", "version", "only", "skip", "also", "reads", "seed", "maxCalls", "signal", "onProgress"]);
+  const { name = "sampler", version = "", seed = DEFAULT_SEED, maxCalls = DEFAULT_MAX_CALLS, signal, onProgress } = options;
+  checkInteger("seed", seed, 0, 2 ** 32);
+  checkInteger("maxCalls", maxCalls, 2, CALLS_LIMIT + 1);
+  const reads = new Set(checkNames("reads", options.reads ?? DEFAULT_READS, OPTIONAL_INPUTS) as readonly OptionalInput[]);
+  const chosen = choose(options, reads);
+  const probe = new Probe(sampler, maxCalls, signal);
+  await handshake(probe, reads);
+  const findings: InvarianceFinding[] = [];
+  for (const [done, { invariance, reason }] of chosen.entries()) {
+    onProgress?.({ done, total: chosen.length, name: invariance.name, calls: probe.calls });
+    const obstacle = reason ?? (invariance.isComparison && isUnrepeatable(findings) ? UNREPEATABLE : null);
+    findings.push(obstacle === null ? await ask(invariance, { seed, reads, probe }) : skipped(invariance, obstacle));
+  }
+  return { kind: "invariance", specVersion: SPEC_VERSION, version, passed: findings.every(({ status }) => status !== "broken"), sampler: name, calls: probe.calls, findings };
+}
+
+const UNREPEATABLE = "the same call draws other tokens each time: see repeated-call";
+
+function isUnrepeatable(findings: readonly InvarianceFinding[]): boolean {
+  return findings.some(({ name, status }) => name === "repeated-call" && status === "broken");
+}
+
+/** Each invariance, and why it is not asked. */
+function choose({ only, skip = [], also = [] }: InvarianceOptions, reads: ReadonlySet<OptionalInput>) {
+  const names = INVARIANCES.map(({ name }) => name);
+  for (const [label, list] of Object.entries({ only: only ?? [], skip, also })) checkNames(label, list, names);
+  const chosen = INVARIANCES.filter(({ name }) => only === undefined || only.includes(name) || also.includes(name)).map((invariance) => ({
+    invariance,
+    reason: reasonToSkip(invariance, skip, [...(only ?? []), ...also], reads),
+  }));
+  if (chosen.some(({ reason }) => reason === null)) return chosen;
+  throw new RangeError(`"only" expected at least one invariance that is asked, got ${chosen.map(({ invariance, reason }) => `${invariance.name} (${reason})`).join(", ") || "none"}`);
+}
+
+function reasonToSkip({ name, needs, onRequest }: Invariance, skip: readonly string[], asked: readonly string[], reads: ReadonlySet<OptionalInput>): string | null {
+  if (skip.includes(name)) return "left out";
+  const missing = needs.filter((input) => !reads.has(input));
+  if (missing.length > 0) return `the sampler is not said to read ${missing.join(", ")}`;
+  return onRequest === undefined || asked.includes(name) ? null : `asked on request alone: ${onRequest}`;
+}
+
+function checkNames(label: string, names: unknown, known: readonly string[]): readonly string[] {
+  if (!Array.isArray(names)) throw new TypeError(`"${label}" expected a list of names, got ${describe(names)}`);
+  const unknown: unknown = names.find((name) => !known.includes(name as string));
+  if (unknown !== undefined) throw new RangeError(`"${label}" expected names from ${known.join(", ")}, got ${describe(unknown)}`);
+  return names as readonly string[];
+}
+
+async function ask(invariance: Invariance, settings: Settings): Promise<InvarianceFinding> {
+  try {
+    return await judge(invariance, settings);
+  } catch (error) {
+    if (!(error instanceof CallLimitReached)) throw error;
+    return skipped(invariance, "no more calls may be made");
+  }
+}
+
+async function judge(invariance: Invariance, { seed, reads, probe }: Settings): Promise<InvarianceFinding> {
+  const stream = hash(invariance.name);
+  const making = (size: Size, attempt: number): Making => ({ ...size, reads, random: new Random(seed, stream, attempt) });
+  let cases = 0;
+  for (const [attempt, size] of invariance.sizes.entries()) {
+    for (const [index, candidate] of invariance.make(making(size, attempt)).entries()) {
+      const { broken, cases: more } = await checkCase(candidate, probe);
+      cases += more;
+      if (broken === null) continue;
+      const { why, smallest } = await shrink(invariance, { broken, size, index }, probe, (smaller, tries) => making(smaller, invariance.sizes.length + tries));
+      return { ...named(invariance), status: "broken", cases, why, smallest };
+    }
+  }
+  return cases > 0 ? { ...named(invariance), status: "kept", cases, why: null, smallest: null } : skipped(invariance, "the sampler is not said to read enough inputs");
+}
+
+function named({ name, question }: Invariance) {
+  return { name, question };
+}
+
+function skipped(invariance: Invariance, why: string): InvarianceFinding {
+  return { ...named(invariance), status: "skipped", cases: 0, why, smallest: null };
+}
+
+/** FNV-1a, 32 bits: the cases of an invariance are its own, whatever else is asked. */
+function hash(text: string): number {
+  return Array.from(text).reduce((state, character) => Math.imul(state ^ character.charCodeAt(0), 0x01000193) >>> 0, 0x811c9dc5);
+}

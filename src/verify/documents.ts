@@ -49,8 +49,8 @@ export interface CheckDocument extends Found<"check"> {
     readonly seed: string;
     readonly temperature: number;
   };
-  /** err = absolute + relative * sum|w*x|, or absolute + relative * |logit| for given logits */
-  readonly logitError: { readonly name: string; readonly absolute: number; readonly relative: number };
+  /** err = absolute + relative * sum|w*x| + rounding * |logit|, or absolute + (relative + rounding) * |logit| for given logits; rounding is 0 where absent */
+  readonly logitError: { readonly name: string; readonly absolute: number; readonly relative: number; readonly rounding?: number };
   readonly counts: { readonly exact: number; readonly nearTie: number; readonly wrong: number };
   readonly draws: readonly CheckedDraw[];
 }

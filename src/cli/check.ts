@@ -1,0 +1,142 @@
+/** `flash-sampling check`: whether tokens were drawn as they should have been. */
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { BACKENDS } from "../backends/list.js";
+import { annotations } from "../verify/annotations.js";
+import { ENGINE_NAMES } from "../verify/check.js";
+import { DEFAULT_RANKS } from "../verify/check/options.js";
+import type { CheckDocument, CheckedDraw } from "../verify/documents.js";
+import { junitPieces } from "../verify/junit.js";
+import { ARITHMETICS, type LogitErrorInput } from "../verify/logit-error.js";
+import { checkFiles, type CheckInputs } from "./check-inputs.js";
+import { checkLines, engineLines } from "./check-text.js";
+import { drawsFromHead, requireBackend, scalesLocation } from "./draw.js";
+import { EXIT_WRONG } from "./exit.js";
+import { addInputOptions, addStreamOptions, localPaths, readAddress, readChoice, readNumSamples, readSeed, readWhole } from "./options.js";
+import { jsonPieces, print } from "./print.js";
+import { checkOutput, writeWhole } from "./write.js";
+
+interface Asked extends CheckInputs {
+  readonly engines?: boolean;
+  readonly json?: boolean;
+  readonly junit?: string;
+  readonly document?: string;
+  readonly github?: boolean;
+  readonly all?: boolean;
+}
+
+const BACKEND_CHOICES = ["auto", ...BACKENDS.map((entry) => entry.name)] as const;
+/** Lines of one verdict, unless all are asked for. */
+const LINE_LIMIT = 20;
+
+const EXAMPLES = `
+Each draw is exact (the expected token), a near-tie (behind by no more than the
+errors of the logits allow) or wrong. An error is absolute + relative * sum|w*x|
+of a head, or absolute + relative * |logit| of given logits. --logit-error takes
+both as numbers, or names an arithmetic: none; f32, sums in any order; hopper,
+tensor cores; bf16, f32 sums that are rounded to bf16.
+Exit codes: 0 nothing is wrong; 1 something is; 2 misuse.
+
+Examples:
+  $ flash-sampling check --tokens t.npy --seed 42 \\
+      --weights model.safetensors --hidden h.npy
+  $ flash-sampling check --tokens t.npy --seed 42 --logits logits.npy \\
+      --mask mask.npy --position 7 --json
+  $ flash-sampling check --tokens t.npy --seed 42 --logits logits.npy \\
+      --engine flashinfer --engine-option offset=0
+  $ flash-sampling check --tokens t.npy --seeds seeds.npy --logits logits.npy \\
+      --junit check.xml --github
+  $ flash-sampling check --engines   # what else may have drawn, and its options`;
+
+export function addCheck(program: Command, version: string): void {
+  const command = program.command("check").description("check tokens against the rule, or the replay of another engine's sampler");
+  command.option("--tokens <file>", "tokens: .npy of any integers, [B], [B, samples] or [B * samples]", (text) => readAddress("--tokens", text));
+  addInputOptions(command)
+    .option("--seed <n>", "0 to 2^64-1, decimal or 0x hex", readSeed)
+    .option("--seeds <file>", "one a row: .npy of integers [B]; --sequence is then 0", (text) => readAddress("--seeds", text));
+  addStreamOptions(command)
+    .option("--temperatures <file>", "one a row: .npy of f8, f4 or f2 [B]", (text) => readAddress("--temperatures", text))
+    .option("--positions <file>", "one a row: .npy of integers [B]", (text) => readAddress("--positions", text))
+    .option("--sequences <file>", "one a row: .npy of integers [B]", (text) => readAddress("--sequences", text))
+    .option("--num-samples <n>", "draws a row (default: by the shape of the tokens)", readNumSamples)
+    .option("--vocab-size <n>", "tokens from n on are padding (default: none is)", (text) => readWhole("--vocab-size", text, 1, 2 ** 31))
+    .option("--mask <file>", "allowed tokens: .npy words u4 or i4 [B, V / 32], lowest bit first, or b1 or u1 [B, V]; one row may serve all", (text) => readAddress("--mask", text))
+    .option("--engine <name>", `who drew: ${ENGINE_NAMES.join(", ")}`, (text) => readChoice("--engine", text, ENGINE_NAMES), "ours")
+    .option("--engine-option <name=value>", "of the engine; may be repeated", (text, before: string[] | undefined) => [...(before ?? []), text])
+    .option("--engines", "list the engines, what is proven of each, and their options")
+    .option("--logit-error <error>", `${ARITHMETICS.join(", ")}, or absolute,relative (default: f32 of a head, none of logits)`, readLogitError)
+    .option("--ranks <n>", "wrong draws that get their rank and probability", (text) => readWhole("--ranks", text, 0, 2 ** 22 + 1), DEFAULT_RANKS)
+    .option("--backend <name>", `for ours: ${BACKEND_CHOICES.join(", ")}`, (text) => readChoice("--backend", text, BACKEND_CHOICES), "auto")
+    .option("--all", `all wrong draws and near-ties (default: ${LINE_LIMIT} of each)`)
+    .option("--json", "print one JSON document")
+    .option("--document <file>", "also write that document, for flash-sampling report")
+    .option("--junit <file>", "also write JUnit XML, a test case a row")
+    .option("--github", "also print annotations of GitHub Actions")
+    .addHelpText("after", EXAMPLES)
+    .action((inputs: Asked) => (inputs.engines ? print(engineLines()) : checkTokens(inputs, command, version)));
+}
+
+/** @throws RangeError unless text names an arithmetic, or is two numbers of 0 or more */
+function readLogitError(text: string): LogitErrorInput {
+  const name = ARITHMETICS.find((arithmetic) => arithmetic === text);
+  if (name !== undefined) return name;
+  const parts = text.split(",").map((part) => (/^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(part) ? Number(part) : NaN));
+  const [absolute, relative] = parts;
+  if (parts.length === 2 && parts.every(Number.isFinite)) return { absolute: absolute!, relative: relative! };
+  throw new RangeError(`"--logit-error" expected ${ARITHMETICS.join(", ")}, or ABSOLUTE,RELATIVE, got ${JSON.stringify(text.slice(0, 80))}`);
+}
+
+async function checkTokens(inputs: Asked, command: Command, version: string): Promise<void> {
+  checkChoices(inputs, command);
+  const [document, junit] = await checkOutputs(inputs);
+  if (inputs.engine === "ours" && inputs.backend !== "auto") await requireBackend(inputs.backend);
+  const found = await checkFiles(inputs, command, version);
+  if (document !== null) await writeWhole("--document", document, encoded(documentPieces(found)));
+  if (junit !== null) await writeWhole("--junit", junit, encoded(junitPieces(found)));
+  const limit = inputs.all ? Infinity : LINE_LIMIT;
+  await print(inputs.json ? documentPieces(found) : checkLines(found, limit, inputs.ranks));
+  if (inputs.github) await print(lines(annotations(found, limit)));
+  if (!found.passed) process.exitCode = EXIT_WRONG;
+}
+
+/** What cannot be told from one option alone. */
+function checkChoices(inputs: Asked, command: Command): void {
+  if (inputs.tokens === undefined) throw new TypeError('"--tokens" expected the tokens to check, got none');
+  drawsFromHead(inputs);
+  if ((inputs.seed === undefined) === (inputs.seeds === undefined)) {
+    throw new TypeError(`"--seed" expected, or --seeds in its place, got ${inputs.seed === undefined ? "neither" : "both"}`);
+  }
+  for (const name of ["temperature", "position", "sequence"] as const) {
+    if (inputs[`${name}s`] === undefined || command.getOptionValueSource(name) === "default") continue;
+    throw new TypeError(`"--${name}s" expected in place of --${name}, got both`);
+  }
+  // Annotations among the lines of a document would spoil it.
+  if (inputs.github && inputs.json) throw new TypeError('"--github" expected without --json, got both: --document writes the document to a file');
+}
+
+/** Where to write, checked before any work. */
+async function checkOutputs(inputs: Asked): Promise<[document: string | null, junit: string | null]> {
+  const { weights, hidden, logits, tokens, mask, seeds, temperatures, positions, sequences } = inputs;
+  const scales = typeof scalesLocation(inputs.scales) === "object" ? inputs.scales : undefined;
+  const read = localPaths({ weights, scales, hidden, logits, tokens, mask, seeds, temperatures, positions, sequences });
+  const document = inputs.document === undefined ? null : await checkOutput("--document", inputs.document, read);
+  const junit = inputs.junit === undefined ? null : await checkOutput("--junit", inputs.junit, read);
+  if (document !== null && junit !== null && resolve(document) === resolve(junit)) throw new Error(`"--junit" expected another file than --document writes, got ${inputs.junit}`);
+  return [document, junit];
+}
+
+function documentPieces({ draws, ...head }: CheckDocument): Iterable<string> {
+  return jsonPieces(head, "draws", jsonDraws(draws));
+}
+
+function* jsonDraws(draws: readonly CheckedDraw[]): Generator<[string]> {
+  for (const draw of draws) yield [JSON.stringify(draw)];
+}
+
+function* lines(texts: Iterable<string>): Generator<string> {
+  for (const text of texts) yield `${text}\n`;
+}
+
+function encoded(pieces: Iterable<string>): Uint8Array {
+  return new Uint8Array(Buffer.concat(Array.from(pieces, (piece) => Buffer.from(piece))));
+}

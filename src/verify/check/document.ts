@@ -1,0 +1,39 @@
+/** What was found, as the document that every output is made from. */
+import type { CheckedCall } from "../../arguments.js";
+import { SPEC_VERSION } from "../../spec/constants.js";
+import type { CheckDocument, CheckedDraw } from "../documents.js";
+import { OURS, type Asked, type CheckOptions } from "./options.js";
+import type { CheckTask } from "./task.js";
+
+export function documentOf(options: CheckOptions, task: CheckTask, call: CheckedCall, asked: Asked, headDigest: string | null, draws: CheckedDraw[]): CheckDocument {
+  const { source, error, temperature } = task;
+  const { shape, rowCount, vocabSize } = source;
+  const count = (verdict: CheckedDraw["verdict"]): number => draws.reduce((sum, draw) => sum + (draw.verdict === verdict ? 1 : 0), 0);
+  const counts = { exact: count("exact"), nearTie: count("near-tie"), wrong: count("wrong") };
+  return {
+    kind: "check",
+    specVersion: SPEC_VERSION,
+    version: options.version,
+    passed: counts.wrong === 0,
+    engine: describeEngine(asked),
+    inputs: {
+      rows: rowCount,
+      numSamples: call.samples,
+      vocabSize,
+      hiddenSize: shape?.hiddenSize ?? null,
+      dtype: shape?.dtype ?? null,
+      headDigest,
+      seed: typeof call.seed === "bigint" ? String(call.seed) : "one a row",
+      temperature: typeof temperature === "number" ? temperature : temperature[0]!,
+    },
+    logitError: { name: error.name, absolute: error.absolute, relative: error.relative, rounding: error.rounding },
+    counts,
+    draws,
+  };
+}
+
+function describeEngine(asked: Asked): CheckDocument["engine"] {
+  if (asked === null) return { name: OURS, title: `flash-sampling, rule ${SPEC_VERSION}`, status: "exact", unproven: [], options: {} };
+  const { name, title, status, unproven } = asked.engine;
+  return { name, title, status, unproven, options: asked.options.texts };
+}

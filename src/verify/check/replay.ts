@@ -1,0 +1,92 @@
+/**
+ * Draws against the replay of another engine: its scores for all tokens of a row, with bounds for what its device computes and for the error of its
+ * logits.
+ */
+import { around, decide, isProven, leadOver, type Bounded, type Lead } from "../bounded.js";
+import type { CheckedDraw } from "../documents.js";
+import type { EngineDraw, EngineReplay, OptionValues } from "../engines/list.js";
+import { errorOf } from "../logit-error.js";
+import { comparedDraw, type Decision } from "../verdict.js";
+import type { RowLogits } from "./logit-source.js";
+import { probabilityOf } from "./screen.js";
+import { rowLogits, settle, temperatureOf, turnsOf, type CheckTask } from "./task.js";
+
+const NO_TOKEN: Decision = { token: -1, margin: null };
+
+/** @throws RangeError where the engine cannot be asked for such a draw */
+export async function judgeReplay(task: CheckTask, engine: EngineReplay, options: OptionValues): Promise<CheckedDraw[]> {
+  const { source, numSamples } = task;
+  const draws: CheckedDraw[] = [];
+  const scored = turnsOf(task);
+  let ranks = task.ranks;
+  const rows = task.requests.map((_, row) => row).filter((row) => !source.isInvalid(row));
+  for await (const logits of rowLogits(task, rows)) {
+    const replay = new RowReplay(task, logits, engine, options);
+    for (let sample = 0; sample < numSamples; sample++) {
+      const draw = await replay.judge(sample);
+      const isRanked = draw.verdict === "wrong" && draw.fault === null && ranks-- > 0;
+      draws[logits.row * numSamples + sample] = isRanked ? replay.ranked(draw) : draw;
+      await scored(source.vocabSize);
+    }
+  }
+  return Array.from(task.tokens, (_, index) => draws[index] ?? settle(task, index, NO_TOKEN)!);
+}
+
+class RowReplay {
+  readonly #task: CheckTask;
+  readonly #logits: RowLogits;
+  readonly #bounded: Bounded;
+  readonly #scoresOf: (logits: Bounded, sample: number) => Bounded;
+  readonly #isMasked: boolean;
+  #scores: Bounded;
+
+  constructor(task: CheckTask, logits: RowLogits, engine: EngineReplay, options: OptionValues) {
+    this.#task = task;
+    this.#logits = logits;
+    this.#bounded = around(logits.logits, logits.logits.map((_, token) => errorOf(task.error, logits.size(token))));
+    this.#isMasked = logits.logits.every((logit) => logit === -Infinity);
+    this.#scoresOf = (bounded, sample) => engine.scores(bounded, drawOf(task, logits.row, sample), options);
+    this.#scores = this.#bounded;
+  }
+
+  async judge(sample: number): Promise<CheckedDraw> {
+    const { row } = this.#logits;
+    const index = row * this.#task.numSamples + sample;
+    if (this.#isMasked) return settle(this.#task, index, NO_TOKEN)!;
+    this.#scores = this.#scoresOf(this.#bounded, sample);
+    const { token, runnerUp, gap } = decide(this.#scores);
+    const decision: Decision = { token, margin: runnerUp < 0 || !Number.isFinite(gap) ? null : gap };
+    const settled = settle(this.#task, index, decision);
+    if (settled !== null) return settled;
+    const given = this.#task.tokens[index]!;
+    const lead = await this.#lead(sample, token, given);
+    return comparedDraw({ row, sample }, given, decision, { gap: lead.gap, allowed: lead.error });
+  }
+
+  /** Where the bounds of all tokens leave it open, the nearer ones of the two decide. */
+  async #lead(sample: number, expected: number, given: number): Promise<Lead> {
+    const lead = leadOver(this.#scores, expected, given);
+    if (isProven(lead) || this.#task.source.shape === null) return lead;
+    const { value, low, high } = this.#bounded;
+    const [lower, upper] = [low.slice(), high.slice()];
+    for (const token of [expected, given]) {
+      const error = errorOf(this.#task.error, await this.#task.source.at(this.#logits.row, token));
+      lower[token] = value[token]! - error;
+      upper[token] = value[token]! + error;
+    }
+    return leadOver(this.#scoresOf({ value, low: lower, high: upper }, sample), expected, given);
+  }
+
+  ranked(draw: CheckedDraw): CheckedDraw {
+    const { value } = this.#scores;
+    const own = value[draw.given]!;
+    const rank = value.reduce((count, score, token) => (score > own || (score === own && token < draw.given) ? count + 1 : count), 1);
+    return { ...draw, rank, probability: probabilityOf(this.#logits.logits, temperatureOf(this.#task, draw.row), draw.given) };
+  }
+}
+
+function drawOf(task: CheckTask, row: number, sample: number): EngineDraw {
+  const { source, requests, numSamples } = task;
+  const { seed, position } = requests[row]!;
+  return { seed, position: BigInt(position), row, rows: source.rowCount, sample, numSamples, vocabSize: source.vocabSize, temperature: temperatureOf(task, row) };
+}

@@ -1,6 +1,6 @@
 /**
  * Builds the package into dist/: `node scripts/build.mjs [--force]`, or build() from another script.
- * One bundle for each runtime, the backends for GPUs, the command line, the oracle, the report, the WebAssembly cores, the kernels for CUDA where
+ * One bundle for each runtime, the backends for GPUs, the command line, the oracle, what verifies samplers, the report, the WebAssembly cores, the kernels for CUDA where
  * build-cuda.mjs has compiled them, the types, and the licences of what the bundles contain. A stamp holds the hash of all inputs,
  * so that an unchanged tree is not built again.
  */
@@ -63,7 +63,7 @@ const GPUS_ALONE = {
   },
 };
 
-/** Leaves the drawing of reports out of the command line: it is imported from the file beside it, by the one verb that draws. */
+/** Leaves the drawing of reports out: it is imported from the file beside. On the command line by the one verb that draws. */
 const REPORT_ALONE = {
   name: "report-alone",
   setup(build) {
@@ -86,6 +86,7 @@ async function bundle(outdir) {
     esbuild.build({ ...common, entryPoints: { webgpu: "gpu/webgpu/host.ts" }, platform: "neutral", minify: true, plugins: [wgslForEsbuild] }),
     // On a disk: names stay whole, for readable stack traces.
     esbuild.build({ ...common, entryPoints: { ...entries("node", "deno", "bun"), oracle: "src/oracle.ts", report: "src/verify/report/report.ts", cuda: "gpu/cuda/host.ts" }, platform: "node", external: ["webgpu", "koffi"] }),
+    esbuild.build({ ...common, entryPoints: entries("verify"), platform: "node", plugins: [GPUS_ALONE, REPORT_ALONE], external: ["webgpu"] }),
     // Its argument parser is CommonJS and asks for Node's modules by require.
     esbuild.build({ ...common, entryPoints: { cli: "src/cli.ts" }, platform: "node", plugins: [GPUS_ALONE, REPORT_ALONE], external: ["webgpu"], banner: { js: CREATE_REQUIRE } }),
   ]);
@@ -93,19 +94,28 @@ async function bundle(outdir) {
   return new Set(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)));
 }
 
-/** The licence of each npm package that the bundles contain. */
+/** The licence of each npm package that the bundles contain: packages of one text stand above it together. */
 function licences(inputs) {
   const folders = new Set([...inputs].flatMap((path) => /^(.*\bnode_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
-  const sections = [...folders].sort().map((folder) => {
-    const { name, version, license, author } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
-    const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));
-    if (file === undefined && license !== "Apache-2.0") throw new Error(`"${name}" expected a licence file, got none for ${license}`);
-    const holder = typeof author === "string" ? author : author?.name;
-    const text = file === undefined ? `Copyright ${holder}\n\nThe text of this licence is in the file LICENSE of this package.` : readFileSync(join(root, folder, file), "utf8").trim();
-    return `${name} ${version} (${license})\n${"-".repeat(72)}\n${text}\n`;
-  });
+  const packagesByText = new Map();
+  for (const folder of [...folders].sort()) {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+    const text = licenceText(folder);
+    packagesByText.set(text, [...(packagesByText.get(text) ?? []), `${name} ${version} (${license})`]);
+  }
+  const sections = [...packagesByText].map(([text, packages]) => `${packages.join("\n")}\n${"-".repeat(72)}\n${text}\n`);
   const head = "The JavaScript files of this folder contain code of these packages.\n\n";
   return sections.length === 0 ? "The files of this folder contain no code of other packages.\n" : head + sections.join("\n\n");
+}
+
+/** A package's licence, with the notices that go with it. */
+function licenceText(folder) {
+  const { name, license, author } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+  const names = readdirSync(join(root, folder)).filter((entry) => /^(licen[cs]e|notice)/i.test(entry)).sort();
+  if (names.some((entry) => /^licen[cs]e/i.test(entry))) return names.map((entry) => readFileSync(join(root, folder, entry), "utf8").trim()).join("\n\n");
+  if (license !== "Apache-2.0") throw new Error(`"${name}" expected a licence file, got none for ${license}`);
+  const holder = typeof author === "string" ? author : author?.name;
+  return `Copyright ${holder}\n\nThe text of this licence is in the file LICENSE of this package.`;
 }
 
 /** Writes the .d.ts files that the public entries reach. */
@@ -121,7 +131,7 @@ async function emitTypes(outDir) {
   const index = join(outDir, "src/index.d.ts");
   writeFileSync(index, `/// <reference lib="esnext.disposable" />\n${readFileSync(index, "utf8")}`);
   const reached = new Set();
-  for (const entry of ["src/index.d.ts", "src/oracle.d.ts", "gpu/webgpu/host.d.ts", "gpu/cuda/host.d.ts"]) reach(join(outDir, entry), reached);
+  for (const entry of ["src/index.d.ts", "src/oracle.d.ts", "src/verify/index.d.ts", "gpu/webgpu/host.d.ts", "gpu/cuda/host.d.ts"]) reach(join(outDir, entry), reached);
   for (const name of readdirSync(outDir, { recursive: true, encoding: "utf8" })) {
     const path = join(outDir, name);
     if (name.endsWith(".d.ts") && !reached.has(path)) rmSync(path);

@@ -76,7 +76,7 @@ async function countsOf(dtype: "bf16" | "f32", D: number, logitOf: LogitOf, arit
   for (let call = 0; call < CALLS; call++) {
     const { weights, rows, hidden } = closeTokens(next, dtype, D, SCALES[arithmetic]);
     const tokens = hidden.map((state) => greedy(rows.map((row) => logitOf(next, row, state))));
-    const found = await check({ version: "0", weights, hiddenStates: Float32Array.from(hidden.flat()), tokens, seed: 1n, temperature: 0, logitError, ranks: 0 });
+    const found = await check({ weights, hiddenStates: Float32Array.from(hidden.flat()), tokens, seed: 1n, temperature: 0, logitError, ranks: 0 });
     for (const name of ["exact", "nearTie", "wrong"] as const) counts[name] += found.counts[name];
   }
   return counts;
@@ -114,7 +114,7 @@ describe("an f32 sum that loses what it can", () => {
     return { data: Uint16Array.from(new Uint32Array(token.buffer), (bits) => bits >>> 16), dtype: "bf16", shape: [2, D] } as const;
   };
   const verdictAgainst = async (rival: number) => {
-    const asked = { version: "0", weights: logitsOf(rival), hiddenStates: new Float32Array(D).fill(1), tokens: [1], seed: 1n, temperature: 0 };
+    const asked = { weights: logitsOf(rival), hiddenStates: new Float32Array(D).fill(1), tokens: [1], seed: 1n, temperature: 0 };
     return (await check(asked)).draws[0]!;
   };
 

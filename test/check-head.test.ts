@@ -58,7 +58,7 @@ describe.each<[Dtype, number, number]>([
       sample,
       V,
     );
-  const asked = (tokens: readonly number[], more: object) => check({ version: "0", weights, hiddenStates, tokens, seed: SEED, temperature: 0.7, numSamples: SAMPLES, ranks: ROWS * SAMPLES, ...more });
+  const asked = (tokens: readonly number[], more: object) => check({ weights, hiddenStates, tokens, seed: SEED, temperature: 0.7, numSamples: SAMPLES, ranks: ROWS * SAMPLES, ...more });
   const draws = Array.from({ length: ROWS * SAMPLES }, (_, index) => [Math.floor(index / SAMPLES), index % SAMPLES] as const);
 
   test.each<[string, TokenMask | undefined, number]>([
@@ -108,7 +108,7 @@ describe.each<[Dtype, number, number]>([
 
 test("a row that is out of the head's range has no token", async () => {
   const weights = { data: Float32Array.of(2 ** 100, 1), dtype: "f32", shape: [2, 1] } as const;
-  const { draws } = await check({ version: "0", weights, hiddenStates: Float32Array.of(2 ** 60, 1), tokens: [0, 0], seed: 0n, temperature: 0 });
+  const { draws } = await check({ weights, hiddenStates: Float32Array.of(2 ** 60, 1), tokens: [0, 0], seed: 0n, temperature: 0 });
   expect(draws.map(({ expected, fault }) => [expected, fault])).toEqual([
     [-1, "no-token"],
     [0, null],
@@ -118,7 +118,7 @@ test("a row that is out of the head's range has no token", async () => {
 test("a weight that is not finite is named, whoever looks at it first", async () => {
   const data = new Float32Array(6).fill(1);
   data[5] = NaN;
-  const asked = { version: "0", weights: { data, dtype: "f32", shape: [3, 2] } as const, hiddenStates: Float32Array.of(1, 1), tokens: [0], seed: 0n };
+  const asked = { weights: { data, dtype: "f32", shape: [3, 2] } as const, hiddenStates: Float32Array.of(1, 1), tokens: [0], seed: 0n };
   expect(await messageOf(() => check(asked))).toContain("NaN at row 2, column 1");
   expect(await messageOf(() => check({ ...asked, engine: "flashinfer" }))).toContain("NaN at row 2, column 1");
 });
@@ -126,7 +126,7 @@ test("a weight that is not finite is named, whoever looks at it first", async ()
 test("an abort ends the work", async () => {
   const { weights } = headOf("bf16", 50, 40);
   const controller = new AbortController();
-  const asked = { version: "0", weights, hiddenStates: new Float32Array(40), tokens: [1], seed: 0n, engine: "flashinfer", signal: controller.signal };
+  const asked = { weights, hiddenStates: new Float32Array(40), tokens: [1], seed: 0n, engine: "flashinfer", signal: controller.signal };
   controller.abort();
   expect(await messageOf(() => check(asked))).toContain("AbortError");
 });

@@ -5,13 +5,13 @@ import { scoreOf, tauOf, tokenGamma } from "../src/spec/score.js";
 import { check, type CheckOptions } from "../src/verify/check.js";
 import { messageOf } from "./head-fixtures.js";
 import { f32Values, f64Value, readVectors, vectorHead, wide } from "./vector-checks.js";
+import { VERSION } from "../src/version.js";
 
-const VERSION = "0.0.0";
 /** Vectors whose samples start at a later number than this would need as many draws before them. */
 const FIRST_SAMPLES = 64;
 
 const given = (logits: ArrayLike<number>, tokens: readonly number[], more: Partial<CheckOptions> = {}) =>
-  check({ version: VERSION, logits: Float32Array.from(logits), tokens, seed: 0n, temperature: 0, ...more });
+  check({ logits: Float32Array.from(logits), tokens, seed: 0n, temperature: 0, ...more });
 
 /** The place of a vector's rows; tokens of samples before the vector's first are not known. */
 function placed(call: any, rows: readonly any[]) {
@@ -39,14 +39,14 @@ describe("known answers", () => {
       const first = place.numSamples - call.samples;
       const rightTokens = call.rows.flatMap(({ draws }: any) => [...Array<number>(first).fill(0), ...expectedTokens(draws)]);
       const known = (_: unknown, index: number): boolean => index % place.numSamples >= first;
-      const right = (await check({ version: VERSION, weights, hiddenStates, tokens: rightTokens, ...place })).draws.filter(known);
+      const right = (await check({ weights, hiddenStates, tokens: rightTokens, ...place })).draws.filter(known);
       expect(right.map(({ verdict }) => verdict)).toEqual(right.map(() => "exact"));
       draws += right.length;
       if (vocabSize === 1) continue;
 
       // Another token: its Z is the reader's as well, and so the gap is known.
       const wrongTokens = rightTokens.map((token: number) => (token + 1) % vocabSize);
-      const wrong = (await check({ version: VERSION, weights, hiddenStates, tokens: wrongTokens, logitError: "none", ...place })).draws.filter(known);
+      const wrong = (await check({ weights, hiddenStates, tokens: wrongTokens, logitError: "none", ...place })).draws.filter(known);
       const answers = call.rows.flatMap(({ draws }: any) => draws);
       wrong.forEach((draw, index) => {
         const z = BigInt.asIntN(64, wide(problem.Z[draw.row])[draw.given]!);
@@ -68,7 +68,7 @@ describe("known answers", () => {
       const place = placed(call, [call]);
       const first = place.numSamples - call.samples;
       const tokens = [...Array<number>(first).fill(0), ...expectedTokens(call.draws)];
-      const { draws } = await check({ version: VERSION, logits: values, tokens, ...place });
+      const { draws } = await check({ logits: values, tokens, ...place });
       expect(draws.slice(first).map(({ verdict, expected }) => ({ verdict, expected }))).toEqual(expectedTokens(call.draws).map((expected) => ({ verdict: "exact", expected })));
     }
   });
@@ -82,7 +82,7 @@ describe("known answers", () => {
       for (let place = 1; place < k; place++) {
         const call = { seed: BigUint64Array.of(BigInt(`0x${seed}`)), sequence: parseInt(sequence, 16), position: parseInt(position, 16), temperature: f64Value(T) };
         const asked = Array<number>(at + 1).fill(tokens[place]);
-        const draw = (await check({ version: VERSION, logits: f32Values(logits), tokens: asked, ...call })).draws[at]!;
+        const draw = (await check({ logits: f32Values(logits), tokens: asked, ...call })).draws[at]!;
         const gap = Number(scores[0]! - scores[place]!) * 2 ** -32;
         expect(draw).toMatchObject({ given: tokens[place], expected: tokens[0], verdict: "wrong", rank: place + 1, gap });
         ranks++;
@@ -150,7 +150,7 @@ describe("verdicts on given logits, at temperature 0", () => {
 describe("from a head", () => {
   // Sums |w x|: 4 of token 0, 6 of token 1, whose logits are 4 and 4 - 2^-8 at x = (1, 1).
   const weights = { data: Float32Array.of(2, 2, 5 - 2 ** -8, -1), dtype: "f32", shape: [2, 2] } as const;
-  const asked = (relative: number) => check({ version: VERSION, weights, hiddenStates: Float32Array.of(1, 1), tokens: [1], seed: 0n, temperature: 0, logitError: { absolute: 0, relative } });
+  const asked = (relative: number) => check({ weights, hiddenStates: Float32Array.of(1, 1), tokens: [1], seed: 0n, temperature: 0, logitError: { absolute: 0, relative } });
 
   test("a relative error is one of sum |w x|, not of the logit", async () => {
     const allowed = 2 ** -8;
@@ -173,14 +173,14 @@ describe("from a head", () => {
   });
 
   test("only so many wrong draws get their rank", async () => {
-    const { draws } = await check({ version: VERSION, weights, hiddenStates: new Float32Array(10).fill(1), tokens: Array(5).fill(1), seed: 0n, temperature: 0, logitError: "none", ranks: 3 });
+    const { draws } = await check({ weights, hiddenStates: new Float32Array(10).fill(1), tokens: Array(5).fill(1), seed: 0n, temperature: 0, logitError: "none", ranks: 3 });
     expect(draws.map(({ rank }) => rank)).toEqual([2, 2, 2, null, null]);
     expect(draws.map(({ gap }) => gap)).toEqual(Array(5).fill(2 ** -8));
   });
 
   test("a row with a hidden state that is not finite has no token", async () => {
     const hiddenStates = Float32Array.of(1, NaN, 1, 1);
-    const { draws } = await check({ version: VERSION, weights, hiddenStates, tokens: [0, 0], seed: 0n, temperature: 0 });
+    const { draws } = await check({ weights, hiddenStates, tokens: [0, 0], seed: 0n, temperature: 0 });
     expect(draws.map(({ expected, verdict, fault }) => ({ expected, verdict, fault }))).toEqual([
       { expected: -1, verdict: "wrong", fault: "no-token" },
       { expected: 0, verdict: "exact", fault: null },
@@ -256,10 +256,9 @@ describe("shapes", () => {
     ["a negative error", () => given([1, 2], [0], { logitError: { absolute: -1, relative: 0 } }), 'RangeError: "logitError.absolute" expected a finite number of 0 or more, got -1'],
     ["an error that is none", () => given([1, 2], [0], { logitError: { absolute: 0, relative: NaN } }), 'RangeError: "logitError.relative" expected'],
     ["a misspelt option", () => given([1, 2], [0], { temprature: 1 } as never), 'TypeError: "options" expected only'],
-    ["neither head nor logits", () => check({ version: VERSION, tokens: [0], seed: 0n }), 'TypeError: "weights" expected with hiddenStates, or logits alone, got none'],
-    ["weights that are nothing", () => check({ version: VERSION, weights: null as never, hiddenStates: new Float32Array(1), tokens: [0], seed: 0n }), 'TypeError: "weights" expected { data, dtype, shape }, a path'],
-    ["a tensor of an array", () => check({ version: VERSION, weights: { data: new Float32Array(1), dtype: "f32", shape: [1, 1] }, tensor: "x", hiddenStates: new Float32Array(1), tokens: [0], seed: 0n }), 'TypeError: "weights" expected a file together with tensor or scales, got an array'],
-    ["no version", () => given([1, 2], [0], { version: 1 as never }), 'TypeError: "version" expected a text, got 1'],
+    ["neither head nor logits", () => check({ tokens: [0], seed: 0n }), 'TypeError: "weights" expected with hiddenStates, or logits alone, got none'],
+    ["weights that are nothing", () => check({ weights: null as never, hiddenStates: new Float32Array(1), tokens: [0], seed: 0n }), 'TypeError: "weights" expected { data, dtype, shape }, a path'],
+    ["a tensor of an array", () => check({ weights: { data: new Float32Array(1), dtype: "f32", shape: [1, 1] }, tensor: "x", hiddenStates: new Float32Array(1), tokens: [0], seed: 0n }), 'TypeError: "weights" expected a file together with tensor or scales, got an array'],
     ["a tensor of logits", () => given([1, 2], [0], { tensor: "x" }), 'TypeError: "tensor" expected weights, got logits'],
   ];
   test.each(refusals)("%s", async (_, attempt, message) => {
@@ -268,7 +267,7 @@ describe("shapes", () => {
 
   test("hopper is for bf16 and f16 heads", async () => {
     const weights = { data: new Float32Array(4), dtype: "f32", shape: [2, 2] } as const;
-    const attempt = () => check({ version: VERSION, weights, hiddenStates: new Float32Array(2), tokens: [0], seed: 0n, logitError: "hopper" });
+    const attempt = () => check({ weights, hiddenStates: new Float32Array(2), tokens: [0], seed: 0n, logitError: "hopper" });
     expect(await messageOf(attempt)).toContain("for weights of f32, got hopper");
   });
 });

@@ -169,7 +169,7 @@ describe("the command itself", () => {
     expect(await run(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
 
-  test.each(["sample", "oracle", "doctor", "demo"])("%s --help has examples and fits 80 columns", async (verb) => {
+  test.each(["sample", "oracle", "doctor", "demo", "check", "gof", "invariance", "replay", "report"])("%s --help has examples and fits 80 columns", async (verb) => {
     const { code, stdout, stderr } = await run([verb, "--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`$ flash-sampling ${verb}`);

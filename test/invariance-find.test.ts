@@ -128,8 +128,8 @@ describe("options", () => {
     const steps: string[] = [];
     let calls = 0;
     const counted: SamplerUnderTest = (call) => { calls++; return rightSampler(call); };
-    const document = await findInvariances(counted, { name: "mine", version: "1.2.3", only: ["greedy", "batch-alone", "losers-masked"], onProgress: ({ done, total, name }) => steps.push(`${done}/${total} ${name}`) });
-    expect(document).toMatchObject({ kind: "invariance", specVersion: SPEC_VERSION, version: "1.2.3", sampler: "mine", passed: true, calls });
+    const document = await findInvariances(counted, { name: "mine", only: ["greedy", "batch-alone", "losers-masked"], onProgress: ({ done, total, name }) => steps.push(`${done}/${total} ${name}`) });
+    expect(document).toMatchObject({ kind: "invariance", specVersion: SPEC_VERSION, sampler: "mine", passed: true, calls });
     expect(steps).toEqual(["0/3 batch-alone", "1/3 losers-masked", "2/3 greedy"]);
   });
 

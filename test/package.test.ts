@@ -14,7 +14,7 @@ const TIMEOUT = 120_000;
 const execute = promisify(execFile);
 const CORES = ["core.wasm", "core.relaxed.wasm"];
 const ENTRIES = ["browser", "bun", "deno", "edge-light", "node", "workerd"];
-const BUNDLES = [...ENTRIES, "cli", "oracle", "webgpu", "cuda"];
+const BUNDLES = [...ENTRIES, "cli", "oracle", "verify", "report", "webgpu", "cuda"];
 const KERNELS = "dist/flash-sampling.fatbin";
 /** Files that must work where there is no Node. */
 const WEB_FILES = ["browser", "edge-light", "workerd", "webgpu"];
@@ -23,6 +23,8 @@ let app: PackedApp;
 let files: string[];
 let manifest: Record<string, any>;
 const read = (file: string) => readFileSync(join(app.packageFolder, file));
+/** The bundles whose text the pattern is in. */
+const filesWith = (pattern: RegExp) => BUNDLES.filter((file) => pattern.test(read(`dist/${file}.js`).toString("utf8")));
 
 beforeAll(async () => {
   app = await packedApp();
@@ -53,7 +55,7 @@ describe("the tarball", () => {
     const expected = [...texts, "dist/THIRD-PARTY-LICENSES.txt", ...CORES.map((name) => `dist/${name}`), ...kernels, ...bundles, ...documents, ...examples, ...vectors];
     expect(files.filter((name) => !name.startsWith("dist/types/"))).toEqual(expected.sort());
     const types = files.filter((name) => name.startsWith("dist/types/"));
-    expect(types).toEqual(expect.arrayContaining(["dist/types/src/index.d.ts", "dist/types/src/oracle.d.ts", "dist/types/gpu/webgpu/host.d.ts", "dist/types/gpu/cuda/host.d.ts"]));
+    expect(types).toEqual(expect.arrayContaining(["dist/types/src/index.d.ts", "dist/types/src/oracle.d.ts", "dist/types/src/verify/index.d.ts", "dist/types/gpu/webgpu/host.d.ts", "dist/types/gpu/cuda/host.d.ts"]));
     expect(types.filter((name) => !name.endsWith(".d.ts"))).toEqual([]);
   });
 
@@ -91,18 +93,21 @@ describe("the tarball", () => {
   });
 
   it("holds the code for each kind of GPU once, and asks for it where it may be", () => {
-    const texts = BUNDLES.map((file) => [file, read(`dist/${file}.js`).toString("utf8")] as const);
-    const filesWith = (pattern: RegExp) => texts.filter(([, text]) => pattern.test(text)).map(([file]) => file);
     expect(filesWith(/@compute/)).toEqual(["webgpu"]);
-    expect(filesWith(/\bimport\(\s*"webgpu"\s*\)/)).toEqual(["node", "cli"]);
+    expect(filesWith(/\bimport\(\s*"webgpu"\s*\)/)).toEqual(["node", "cli", "verify"]);
     expect(filesWith(/\bcuInit\b/)).toEqual(["cuda"]);
     expect(filesWith(/["'`]koffi["'`]/)).toEqual(["cuda"]);
-    expect(filesWith(/\.\/cuda\.js/)).toEqual(["node", "cli"]);
+    expect(filesWith(/\.\/cuda\.js/)).toEqual(["node", "cli", "verify"]);
+  });
+
+  it("holds what draws reports once", () => {
+    expect(filesWith(/scaleLog/)).toEqual(["report"]);
+    expect(filesWith(/"\.\/report\.js"/)).toEqual(["cli", "verify"]);
   });
 
   it("names the licence of all that is bundled", () => {
     const text = read("dist/THIRD-PARTY-LICENSES.txt").toString("utf8");
-    for (const name of ["@assemblyscript/loader", "commander"]) expect(text).toMatch(new RegExp(`^${name} [\\d.]+ \\(.+\\)$`, "m"));
+    for (const name of ["@assemblyscript/loader", "commander", "d3-scale", "@stdlib/math-base-special-gammainc"]) expect(text).toMatch(new RegExp(`^${name} [\\d.]+ \\(.+\\)$`, "m"));
   });
 });
 

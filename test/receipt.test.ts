@@ -5,6 +5,7 @@ import { valuesDigest } from "../src/verify/receipt-digest.js";
 import { checkReceipt, readReceipt } from "../src/verify/receipt-read.js";
 import { replay, type Replay } from "../src/verify/receipt-replay.js";
 import { formatReceipt, RECEIPT_LIMIT, receiptOf, type Receipt } from "../src/verify/receipt.js";
+import { VERSION } from "../src/version.js";
 import { describeBackends } from "./each-backend.js";
 import { messageOf } from "./head-fixtures.js";
 import { makeReceipt, RECEIPT_CASES, type ReceiptCase } from "./receipts.js";
@@ -58,7 +59,7 @@ describe("a receipt", () => {
     const perRow = await makeReceipt(caseNamed("a seed, temperature, position and sequence a row"), "reference");
     expect(perRow).toMatchObject({ seed: ["1", "9223372036854775808", "3"], temperature: [0, 1, 1e-4], position: [4294967295, 0, 7], sequence: [5, 5, 6] });
     const common = await makeReceipt(caseNamed("bf16"), "reference");
-    expect(common).toMatchObject({ kind: "receipt", specVersion: SPEC_VERSION, version: "1.2.3", seed: "42", temperature: 0.7, position: 3, sequence: [0, 1, 2], B: 3, V: 61, D: 64, dtype: "bf16", logitsDigest: null });
+    expect(common).toMatchObject({ kind: "receipt", specVersion: SPEC_VERSION, version: VERSION, seed: "42", temperature: 0.7, position: 3, sequence: [0, 1, 2], B: 3, V: 61, D: 64, dtype: "bf16", logitsDigest: null });
     const equal = await receiptOfLogits({ seed: BigUint64Array.of(4n, 4n), temperature: [-0, 0], sequence: Uint32Array.of(3, 3) });
     expect(formatReceipt(equal)).toContain('"seed": "4",\n  "temperature": 0,\n  "position": 0,\n  "sequence": 3,');
   });
@@ -81,7 +82,7 @@ describe("a receipt", () => {
   it("holds a seed that was left out", async () => {
     const logits = new Float32Array(20);
     const result = await sampleLogits({ logits, vocabSize: 10, backend: "reference", details: true });
-    const receipt = await receiptOf({ version: "1.2.3", backend: "reference", from: { vocabSize: 10, logits }, options: {}, result });
+    const receipt = await receiptOf({ backend: "reference", from: { vocabSize: 10, logits }, options: {}, result });
     expect(receipt.seed).toBe(String(result.seed));
     expect((await replay(receipt, { logits }, "reference")).confirmed).toBe(true);
   });
@@ -89,7 +90,7 @@ describe("a receipt", () => {
   it("needs details, all draws, a digest, and no more draws than it holds", async () => {
     const logits = new Float32Array(20);
     const result = await sampleLogits({ logits, vocabSize: 10, backend: "reference", seed: 1n, details: true });
-    const make = (changes: object) => messageOf(() => receiptOf({ version: "1.2.3", backend: "reference", from: { vocabSize: 10, logits }, options: {}, result, ...changes }));
+    const make = (changes: object) => messageOf(() => receiptOf({ backend: "reference", from: { vocabSize: 10, logits }, options: {}, result, ...changes }));
     expect(await make({ result: { tokens: result.tokens, seed: 1n } })).toBe('TypeError: "result" expected details of each draw, got none: draw with details: true');
     expect(await make({ options: { numSamples: 2 } })).toBe('RangeError: "result" expected 2 rows * 2 draws, got 2');
     expect(await make({ from: { vocabSize: 7, logits } })).toMatch(/^RangeError: "logits" expected a positive multiple of V = 7/);
@@ -101,7 +102,7 @@ describe("a receipt", () => {
 async function receiptOfLogits(options: Parameters<typeof receiptOf>[0]["options"]): Promise<Receipt> {
   const logits = Float32Array.from({ length: 20 }, (_, index) => index % 7);
   const result = await sampleLogits({ ...options, logits, vocabSize: 10, backend: "reference", details: true });
-  return receiptOf({ version: "1.2.3", backend: "reference", from: { vocabSize: 10, logits }, options, result });
+  return receiptOf({ backend: "reference", from: { vocabSize: 10, logits }, options, result });
 }
 
 /** What a replay of the text says; the error's message where it is refused. */
@@ -311,7 +312,7 @@ describe("a receipt from anywhere", () => {
     expect(checkReceipt(await good())).toEqual(await good());
     const sampler = await createSampler({ weights: { data: Float32Array.of(1, 2), dtype: "f32", shape: [2, 1] }, backend: "reference" });
     const result = await sampler.sample({ hiddenStates: Float32Array.of(1), seed: 1n, details: true });
-    const receipt = await receiptOf({ version: "0.0.1", backend: sampler.backend, from: { head: sampler, hiddenStates: Float32Array.of(1) }, options: { seed: 1n }, result });
+    const receipt = await receiptOf({ backend: sampler.backend, from: { head: sampler, hiddenStates: Float32Array.of(1) }, options: { seed: 1n }, result });
     sampler.dispose();
     expect(receipt).toMatchObject({ B: 1, sequence: 0, V: 2, D: 1, places: {} });
   });

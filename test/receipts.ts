@@ -48,18 +48,18 @@ export const RECEIPT_CASES: readonly ReceiptCase[] = [
 ];
 
 /** The receipt of a case that a backend drew. */
-export async function makeReceipt({ inputs, options }: ReceiptCase, backend: BackendName, version = "1.2.3"): Promise<Receipt> {
+export async function makeReceipt({ inputs, options }: ReceiptCase, backend: BackendName): Promise<Receipt> {
   const call = { ...options, details: true, onInvalid: "mark" } as const;
   if ("logits" in inputs) {
     const vocabSize = V;
     const result = await sampleLogits({ ...call, logits: inputs.logits, vocabSize, backend });
-    return receiptOf({ version, backend, from: { vocabSize, logits: inputs.logits }, options, result, places: { logits: "l.npy" } });
+    return receiptOf({ backend, from: { vocabSize, logits: inputs.logits }, options, result, places: { logits: "l.npy" } });
   }
   const { hiddenStates, ...head } = inputs;
   const sampler = await createSampler({ ...head, backend });
   try {
     const result = await sampler.sample({ ...call, hiddenStates });
-    return await receiptOf({ version, backend, from: { head: sampler, hiddenStates }, options, result, places: { weights: "w.npy", hidden: "h.npy" } });
+    return await receiptOf({ backend, from: { head: sampler, hiddenStates }, options, result, places: { weights: "w.npy", hidden: "h.npy" } });
   } finally {
     sampler.dispose();
   }

@@ -220,7 +220,7 @@ describe("doctor", () => {
     const fake = { ...host, webgpuObstacle: async () => null, createWebgpuBackend: async () => named, webgpuReport: async () => device };
     useGpuPlatform({ loadHost: async () => fake, openGpu: async () => ({}) as GPU });
     const program = new Command().exitOverride();
-    addDoctor(program, "0");
+    addDoctor(program);
     const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
     await program.parseAsync(["doctor", ...args], { from: "user" });
     const text = written.mock.calls.map(([chunk]) => String(chunk)).join("");

@@ -31,13 +31,13 @@ export interface CheckInputs extends Inputs {
 }
 
 /** command: tells options that were given from defaults. */
-export async function checkFiles(inputs: CheckInputs, command: Command, version: string): Promise<CheckDocument> {
+export async function checkFiles(inputs: CheckInputs, command: Command): Promise<CheckDocument> {
   const hasHead = drawsFromHead(inputs);
   const matrix = await readMatrix(inputs.hidden ?? inputs.logits!);
   const progress = loadProgress("weights");
   return interruptible(async (signal) => {
     try {
-      const asked = await askedOf(inputs, command, version, matrix);
+      const asked = await askedOf(inputs, command, matrix);
       if (!hasHead) {
         checkVocabSize(inputs, matrix.columns);
         return await check({ ...asked, logits: matrix.values, vocabSize: matrix.columns, signal });
@@ -64,12 +64,11 @@ function checkVocabSize({ vocabSize }: CheckInputs, columns: number): void {
 }
 
 /** All that is asked of the library but for the logits. */
-async function askedOf(inputs: CheckInputs, command: Command, version: string, { rowCount }: FloatMatrix): Promise<CheckOptions> {
+async function askedOf(inputs: CheckInputs, command: Command, { rowCount }: FloatMatrix): Promise<CheckOptions> {
   const { seeds, temperatures, positions, sequences, mask } = inputs;
   const { tokens, numSamples } = await readTokens(inputs.tokens!, rowCount, inputs.numSamples);
   const sequence = sequences === undefined ? sequenceOf(inputs, command, rowCount) : await readPositions("--sequences", sequences, rowCount);
   return {
-    version,
     tokens,
     numSamples,
     seed: seeds === undefined ? inputs.seed! : await readSeeds(seeds, rowCount),

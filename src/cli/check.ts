@@ -48,7 +48,7 @@ Examples:
       --junit check.xml --github
   $ flash-sampling check --engines   # what else may have drawn, and its options`;
 
-export function addCheck(program: Command, version: string): void {
+export function addCheck(program: Command): void {
   const command = program.command("check").description("check tokens against the rule, or the replay of another engine's sampler");
   command.option("--tokens <file>", "tokens: .npy of any integers, [B], [B, samples] or [B * samples]", (text) => readAddress("--tokens", text));
   addInputOptions(command)
@@ -73,7 +73,7 @@ export function addCheck(program: Command, version: string): void {
     .option("--junit <file>", "also write JUnit XML, a test case a row")
     .option("--github", "also print annotations of GitHub Actions")
     .addHelpText("after", EXAMPLES)
-    .action((inputs: Asked) => (inputs.engines ? print(engineLines()) : checkTokens(inputs, command, version)));
+    .action((inputs: Asked) => (inputs.engines ? print(engineLines()) : checkTokens(inputs, command)));
 }
 
 /** @throws RangeError unless text names an arithmetic, or is two numbers of 0 or more */
@@ -86,11 +86,11 @@ function readLogitError(text: string): LogitErrorInput {
   throw new RangeError(`"--logit-error" expected ${ARITHMETICS.join(", ")}, or ABSOLUTE,RELATIVE, got ${JSON.stringify(text.slice(0, 80))}`);
 }
 
-async function checkTokens(inputs: Asked, command: Command, version: string): Promise<void> {
+async function checkTokens(inputs: Asked, command: Command): Promise<void> {
   checkChoices(inputs, command);
   const [document, junit] = await checkOutputs(inputs);
   if (inputs.engine === "ours" && inputs.backend !== "auto") await requireBackend(inputs.backend);
-  const found = await checkFiles(inputs, command, version);
+  const found = await checkFiles(inputs, command);
   if (document !== null) await writeWhole("--document", document, encoded(documentPieces(found)));
   if (junit !== null) await writeWhole("--junit", junit, encoded(junitPieces(found)));
   const limit = inputs.all ? Infinity : LINE_LIMIT;

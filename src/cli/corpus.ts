@@ -9,6 +9,7 @@ import { SPEC_VERSION } from "../spec/constants.js";
 import { CORPUS, type CorpusCase } from "../verify/corpus/corpus.js";
 import { casesOf, corpusFiles } from "../verify/corpus/export.js";
 import { answerLength, judge, type Answer, type CorpusFault } from "../verify/corpus/judge.js";
+import { VERSION } from "../version.js";
 import { writeExport } from "./corpus-folder.js";
 import { EXIT_WRONG, toLine } from "./exit.js";
 import { jsonPieces, print } from "./print.js";
@@ -60,7 +61,7 @@ Examples:
   $ flash-sampling corpus check --tokens tokens --skip 'head-*,top-*' --json
   $ flash-sampling corpus check --tokens tokens --exact   # draws by docs/spec.md`;
 
-export function addCorpus(program: Command, version: string): void {
+export function addCorpus(program: Command): void {
   const corpus = program.command("corpus").description("inputs that break samplers: write them as files, judge what came of them");
   corpus
     .command("export <folder>")
@@ -69,7 +70,7 @@ export function addCorpus(program: Command, version: string): void {
     .option("--force", "write beside files that are no older export")
     .option("--json", "print one JSON document")
     .addHelpText("after", EXPORT_EXAMPLES)
-    .action((folder: string, options: ExportOptions) => exportCorpus(folder, options, version));
+    .action((folder: string, options: ExportOptions) => exportCorpus(folder, options));
   corpus
     .command("check")
     .description("judge a sampler's tokens by what may come out of each case")
@@ -79,15 +80,15 @@ export function addCorpus(program: Command, version: string): void {
     .option("--large", "the large cases too")
     .option("--json", "print one JSON document")
     .addHelpText("after", CHECK_EXAMPLES)
-    .action((options: CheckOptions) => checkCorpus(options, version));
+    .action((options: CheckOptions) => checkCorpus(options));
 }
 
-async function exportCorpus(folder: string, { large = false, force = false, json }: ExportOptions, version: string): Promise<void> {
+async function exportCorpus(folder: string, { large = false, force = false, json }: ExportOptions): Promise<void> {
   if (folder === "") throw new RangeError('"folder" expected the path of a folder, got ""');
   const files = [...corpusFiles(large)];
   await writeExport(folder, files, force);
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
-  const document = { kind: "corpus-export", specVersion: SPEC_VERSION, version, corpusVersion: CORPUS.corpusVersion, folder, cases: casesOf(large).length, files: files.length, bytes };
+  const document = { kind: "corpus-export", specVersion: SPEC_VERSION, version: VERSION, corpusVersion: CORPUS.corpusVersion, folder, cases: casesOf(large).length, files: files.length, bytes };
   process.stdout.write(json ? `${JSON.stringify(document)}\n` : `${toLine(`${document.cases} cases in ${files.length} files, ${(bytes / 1e6).toFixed(1)} MB, in ${folder}`)}\n`);
 }
 
@@ -101,7 +102,7 @@ function readSkipped(text: string): string[] {
   });
 }
 
-async function checkCorpus({ tokens: folder, exact = false, skip = [], large = false, json }: CheckOptions, version: string): Promise<void> {
+async function checkCorpus({ tokens: folder, exact = false, skip = [], large = false, json }: CheckOptions): Promise<void> {
   const answers = await readAnswers(folder, new Set(skip));
   // A large case is judged where it is there.
   const cases = CORPUS.cases.filter((item) => large || item.large === undefined || answers.has(item.name));
@@ -110,7 +111,7 @@ async function checkCorpus({ tokens: folder, exact = false, skip = [], large = f
   const counts = { passed: count("passed"), failed: count("failed"), missing: count("missing"), skipped: count("skipped") };
   const passed = counts.failed + counts.missing === 0;
   if (!passed) process.exitCode = EXIT_WRONG;
-  const head = { kind: "corpus-check", specVersion: SPEC_VERSION, version, corpusVersion: CORPUS.corpusVersion, passed, exact, counts };
+  const head = { kind: "corpus-check", specVersion: SPEC_VERSION, version: VERSION, corpusVersion: CORPUS.corpusVersion, passed, exact, counts };
   await print(json ? jsonPieces(head, "cases", verdicts.map((verdict) => [JSON.stringify(verdict)])) : toText(verdicts, counts));
 }
 

@@ -5,6 +5,7 @@ import type { HeadArray } from "../head/head-reader.js";
 import { sampleLogits } from "../logits.js";
 import { createSampler } from "../sampler.js";
 import { SPEC_VERSION } from "../spec/constants.js";
+import { VERSION } from "../version.js";
 import { green, red } from "./color.js";
 import { EXIT_WRONG } from "./exit.js";
 import { countDraws, formatHistogram, type Histogram } from "./histogram.js";
@@ -49,7 +50,7 @@ Examples:
   $ flash-sampling demo
   $ flash-sampling demo --seed 7 --vocab-size 128256 --hidden-size 2048 --rows 1`;
 
-export function addDemo(program: Command, version: string): void {
+export function addDemo(program: Command): void {
   program
     .command("demo")
     .description("sample a made-up head on every backend: tokens side by side, times, a histogram")
@@ -59,17 +60,17 @@ export function addDemo(program: Command, version: string): void {
     .option("--rows <n>", "rows to sample, 1 to 6", (text) => readWhole("--rows", text, 1, 7), 4)
     .option("--json", "print one JSON document")
     .addHelpText("after", EXAMPLES)
-    .action((inputs: DemoInputs) => demo(inputs, version));
+    .action((inputs: DemoInputs) => demo(inputs));
 }
 
-async function demo(inputs: DemoInputs, version: string): Promise<void> {
+async function demo(inputs: DemoInputs): Promise<void> {
   const { seed = DEFAULT_SEED, vocabSize, hiddenSize, rows, json } = inputs;
   if (vocabSize * hiddenSize > WEIGHT_LIMIT) {
     throw new RangeError(`"--vocab-size" expected V * D of at most ${WEIGHT_LIMIT}, got ${vocabSize} * ${hiddenSize}`);
   }
   const head = syntheticHead(vocabSize, hiddenSize);
   const show = (text: string) => json || process.stdout.write(`${text}\n`);
-  show(`flash-sampling ${version}, rule ${SPEC_VERSION}: one seed, one token, on every backend\n`);
+  show(`flash-sampling ${VERSION}, rule ${SPEC_VERSION}: one seed, one token, on every backend\n`);
   show(`head   V = ${vocabSize}, D = ${hiddenSize}, bf16, ${megabytes(inputs)} MB, from a fixed integer generator`);
   show(`draws  ${rows} ${rows === 1 ? "row" : "rows"}, temperature 1, seed ${seed}\n`);
   show(formatRow(["backend", "load ms", "sample ms", ...Array.from({ length: rows }, (_, row) => `row ${row}`)]));
@@ -90,7 +91,7 @@ async function demo(inputs: DemoInputs, version: string): Promise<void> {
   show(describeHistogram(histogram));
   if (!json) return;
   const draw = { seed: String(seed), vocabSize, hiddenSize, rows };
-  process.stdout.write(`${JSON.stringify({ specVersion: SPEC_VERSION, version, ...draw, equal, backends: runs, histogram })}\n`);
+  process.stdout.write(`${JSON.stringify({ specVersion: SPEC_VERSION, version: VERSION, ...draw, equal, backends: runs, histogram })}\n`);
 }
 
 async function runOn(name: BackendName, weights: HeadArray, hiddenStates: Float32Array, seed: bigint): Promise<Run> {

@@ -4,6 +4,7 @@ import { BACKENDS, type BackendEntry, type BackendName } from "../backends/list.
 import type { DeviceReport } from "../backend.js";
 import { createSampler } from "../sampler.js";
 import { SPEC_VERSION } from "../spec/constants.js";
+import { VERSION } from "../version.js";
 import { EXIT_WRONG } from "./exit.js";
 import { readChoice } from "./options.js";
 import { selfTest } from "./self-test.js";
@@ -38,27 +39,27 @@ Examples:
   $ flash-sampling doctor
   $ flash-sampling doctor --require wasm,reference --json`;
 
-export function addDoctor(program: Command, version: string): void {
+export function addDoctor(program: Command): void {
   program
     .command("doctor")
     .description("check each backend: does it run here, are its answers right, how fast is it")
     .option("--require <list>", `backends that must run: ${BACKENDS.map((entry) => entry.name).join(",")}`, readRequired)
     .option("--json", "print one JSON document")
     .addHelpText("after", EXAMPLES)
-    .action((options: { require?: BackendName[]; json?: boolean }) => doctor(options.require ?? [], options.json ?? false, version));
+    .action((options: { require?: BackendName[]; json?: boolean }) => doctor(options.require ?? [], options.json ?? false));
 }
 
 function readRequired(text: string): BackendName[] {
   return text.split(",").map((name) => readChoice("--require", name.trim(), BACKENDS.map((entry) => entry.name)));
 }
 
-async function doctor(required: readonly BackendName[], json: boolean, version: string): Promise<void> {
+async function doctor(required: readonly BackendName[], json: boolean): Promise<void> {
   const backends: Diagnosis[] = [];
   for (const entry of BACKENDS) backends.push(await diagnose(entry, required.includes(entry.name)));
   const ok = backends.every(({ available, required, selfTest }) => selfTest !== "failed" && (available || !required));
   if (!ok) process.exitCode = EXIT_WRONG;
   const machine = { node: process.versions.node, platform: process.platform, arch: process.arch };
-  process.stdout.write(json ? `${JSON.stringify({ specVersion: SPEC_VERSION, version, ...machine, ok, speedShape: SPEED_SHAPE, backends })}\n` : toText(version, machine, backends));
+  process.stdout.write(json ? `${JSON.stringify({ specVersion: SPEC_VERSION, version: VERSION, ...machine, ok, speedShape: SPEED_SHAPE, backends })}\n` : toText(machine, backends));
 }
 
 async function diagnose(entry: BackendEntry, required: boolean): Promise<Diagnosis> {
@@ -92,7 +93,7 @@ async function measureSpeed(name: BackendName): Promise<Pick<Diagnosis, "gigabyt
   }
 }
 
-function toText(version: string, machine: { node: string; platform: string; arch: string }, backends: readonly Diagnosis[]): string {
+function toText(machine: { node: string; platform: string; arch: string }, backends: readonly Diagnosis[]): string {
   const lines = backends.map(({ name, available, required, selfTest, gigabytesPerSecond, tokensPerSecond }) => [
     name,
     available ? "runs here" : required ? "MISSING" : "not here",
@@ -105,7 +106,7 @@ function toText(version: string, machine: { node: string; platform: string; arch
     return lines.map((note) => `${name}: ${note}`);
   });
   return [
-    `flash-sampling ${version}, rule ${SPEC_VERSION}, Node ${machine.node}, ${machine.platform} ${machine.arch}`,
+    `flash-sampling ${VERSION}, rule ${SPEC_VERSION}, Node ${machine.node}, ${machine.platform} ${machine.arch}`,
     "",
     formatTable([["backend", "available", "self-test", "GB/s", "tokens/s"], ...lines], ["left", "left", "left"]),
     "",

@@ -11,6 +11,7 @@ import type { SampleResult } from "../outcome.js";
 import { createSampler, createSamplerOn } from "../sampler.js";
 import { SPEC_VERSION } from "../spec/constants.js";
 import type { LogitOf } from "../spec/logit.js";
+import { VERSION } from "../version.js";
 import { interruptible, WrongOutcome } from "./exit.js";
 import { ofRow, type DrawInputs } from "./options.js";
 import { loadProgress } from "./progress.js";
@@ -68,10 +69,10 @@ export function drawsFromHead(inputs: Pick<DrawInputs, "weights" | "hidden" | "l
 }
 
 /** The part of a JSON document that says what was drawn, and how to draw it again. */
-export function describeDraw(version: string, inputs: DrawInputs, drawn: Drawn): Record<string, unknown> {
+export function describeDraw(inputs: DrawInputs, drawn: Drawn): Record<string, unknown> {
   return {
     specVersion: SPEC_VERSION,
-    version,
+    version: VERSION,
     headDigest: drawn.headDigest,
     backend: drawn.backend,
     dtype: drawn.dtype,

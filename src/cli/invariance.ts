@@ -63,7 +63,7 @@ Examples:
   $ flash-sampling invariance --skip seed-high-bits -- ./sampler {dir}
   $ flash-sampling invariance --module ./sampler.mjs --json`;
 
-export function addInvariance(program: Command, version: string): void {
+export function addInvariance(program: Command): void {
   program
     .command("invariance [command...]")
     .description("find which changes that must not matter change a sampler's tokens")
@@ -83,7 +83,7 @@ export function addInvariance(program: Command, version: string): void {
     .option("--seed <n>", "of the made-up cases, below 2^32", (text) => readWhole("--seed", text, 0, U32_LIMIT), DEFAULT_SEED)
     .option("--json", "print one JSON document")
     .addHelpText("after", HELP)
-    .action((command: string[], inputs: InvarianceInputs) => invariance(command, inputs, version));
+    .action((command: string[], inputs: InvarianceInputs) => invariance(command, inputs));
 }
 
 function readNames<Name extends string>(label: string, text: string, known: readonly Name[]): readonly Name[] {
@@ -99,28 +99,28 @@ function readReads(text: string): readonly OptionalInput[] {
   return text === "none" ? [] : readNames("--reads", text, OPTIONAL_INPUTS);
 }
 
-async function invariance(command: readonly string[], inputs: InvarianceInputs, version: string): Promise<void> {
-  const document = await (inputs.module === undefined ? askCommand(command, inputs, version) : askModule(command, inputs.module, inputs, version));
+async function invariance(command: readonly string[], inputs: InvarianceInputs): Promise<void> {
+  const document = await (inputs.module === undefined ? askCommand(command, inputs) : askModule(command, inputs.module, inputs));
   if (!document.passed) process.exitCode = EXIT_WRONG;
   process.stdout.write(inputs.json ? `${JSON.stringify(document)}\n` : toText(document));
 }
 
-async function askCommand(command: readonly string[], inputs: InvarianceInputs, version: string): Promise<InvarianceDocument> {
+async function askCommand(command: readonly string[], inputs: InvarianceInputs): Promise<InvarianceDocument> {
   if (command.length === 0) throw new RangeError('"command" expected a program after --, or --module, got none');
   const sampler = commandSampler({ command, timeout: inputs.timeout, isServer: inputs.server === true });
   return cleanedUp(sampler.dispose, async () => {
     try {
-      return await ask(sampler.sample, command.join(" "), inputs, version);
+      return await ask(sampler.sample, command.join(" "), inputs);
     } finally {
       await sampler.close();
     }
   });
 }
 
-async function askModule(command: readonly string[], file: string, inputs: InvarianceInputs, version: string): Promise<InvarianceDocument> {
+async function askModule(command: readonly string[], file: string, inputs: InvarianceInputs): Promise<InvarianceDocument> {
   if (command.length > 0 || inputs.server) throw new RangeError(`"--module" expected no ${inputs.server ? "--server" : "command"} beside it, got one`);
   const sample = await loadSampler(file);
-  return ask((call) => withinSeconds("--module", inputs.timeout, Promise.resolve(sample(call))), file, inputs, version);
+  return ask((call) => withinSeconds("--module", inputs.timeout, Promise.resolve(sample(call))), file, inputs);
 }
 
 async function loadSampler(file: string): Promise<SamplerUnderTest> {
@@ -131,10 +131,10 @@ async function loadSampler(file: string): Promise<SamplerUnderTest> {
   return module.default as SamplerUnderTest;
 }
 
-async function ask(sample: SamplerUnderTest, name: string, inputs: InvarianceInputs, version: string): Promise<InvarianceDocument> {
+async function ask(sample: SamplerUnderTest, name: string, inputs: InvarianceInputs): Promise<InvarianceDocument> {
   const { reads, maxCalls, seed, only, skip, also } = inputs;
   const progress = progressBar();
-  const options: InvarianceOptions = { name: toLine(name), version, reads, maxCalls, seed, onProgress: progress.update, ...(only && { only }), ...(skip && { skip }), ...(also && { also }) };
+  const options: InvarianceOptions = { name: toLine(name), reads, maxCalls, seed, onProgress: progress.update, ...(only && { only }), ...(skip && { skip }), ...(also && { also }) };
   try {
     return await findInvariances(sample, options);
   } finally {

@@ -32,7 +32,7 @@ Examples:
   $ flash-sampling oracle --weights model.safetensors --hidden h.npy \\
       --seed 42 --arithmetic hopper --json`;
 
-export function addOracle(program: Command, version: string): void {
+export function addOracle(program: Command): void {
   const command = program.command("oracle").description("draw by the plain rule and show score, runner-up and margin");
   addDrawOptions(command)
     .option(
@@ -44,10 +44,10 @@ export function addOracle(program: Command, version: string): void {
     .option("--explain <row:token>", "instead, each number behind this token's score (ROW:TOKEN:SAMPLE for a later sample)", readPlace)
     .option("--json", "print one JSON document")
     .addHelpText("after", EXAMPLES)
-    .action((inputs: OracleInputs) => oracle(inputs, version));
+    .action((inputs: OracleInputs) => oracle(inputs));
 }
 
-async function oracle(inputs: OracleInputs, version: string): Promise<void> {
+async function oracle(inputs: OracleInputs): Promise<void> {
   const place = inputs.explain;
   const sum = ARITHMETICS[inputs.arithmetic];
   const check: CheckShape = (rowCount, vocabSize, dtype) => {
@@ -56,7 +56,7 @@ async function oracle(inputs: OracleInputs, version: string): Promise<void> {
   };
   const drawn = await draw(inputs, "reference", true, check, sum);
   const explanation = place === undefined ? null : await explain(place, inputs, drawn, sum);
-  await print(inputs.json ? toJson(version, inputs, drawn, explanation) : explanation === null ? toTable(inputs, drawn) : [toList(inputs.temperature, explanation)]);
+  await print(inputs.json ? toJson(inputs, drawn, explanation) : explanation === null ? toTable(inputs, drawn) : [toList(inputs.temperature, explanation)]);
 }
 
 function checkArithmetic(arithmetic: Arithmetic, dtype: Dtype | null): void {
@@ -78,8 +78,8 @@ function record({ token, score, scoreBits, runnerUp, margin, status }: SampleDet
   };
 }
 
-function toJson(version: string, inputs: OracleInputs, drawn: Drawn, explanation: Explanation | null): Iterable<string> {
-  const head = { ...describeDraw(version, inputs, drawn), arithmetic: drawn.dtype === null ? null : inputs.arithmetic };
+function toJson(inputs: OracleInputs, drawn: Drawn, explanation: Explanation | null): Iterable<string> {
+  const head = { ...describeDraw(inputs, drawn), arithmetic: drawn.dtype === null ? null : inputs.arithmetic };
   return jsonPieces(head, "rows", jsonRecords(inputs, drawn), { ...(explanation && { explanation }) });
 }
 

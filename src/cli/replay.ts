@@ -7,6 +7,7 @@ import { SPEC_VERSION } from "../spec/constants.js";
 import { compareHead, compareMatrix, replay, type OtherDraw, type OtherInput, type Replay, type ReplayInputs } from "../verify/receipt-replay.js";
 import { readReceipt, RECEIPT_BYTES_LIMIT } from "../verify/receipt-read.js";
 import type { Receipt, ReceiptDraw } from "../verify/receipt.js";
+import { VERSION } from "../version.js";
 import { requireBackend, scalesLocation } from "./draw.js";
 import { EXIT_WRONG, interruptible, toLine } from "./exit.js";
 import { readAddress, readChoice } from "./options.js";
@@ -53,7 +54,7 @@ Examples:
   $ flash-sampling replay receipt.json --backend all --json
   $ flash-sampling replay receipt.json --weights head.npy --hidden h.npy`;
 
-export function addReplay(program: Command, version: string): void {
+export function addReplay(program: Command): void {
   program
     .command("replay <receipt>")
     .description("draw again what a receipt of sample --receipt says, and confirm it")
@@ -65,10 +66,10 @@ export function addReplay(program: Command, version: string): void {
     .option("--backend <name>", BACKEND_CHOICES.join(", "), (text) => readChoice("--backend", text, BACKEND_CHOICES), "auto")
     .option("--json", "print one JSON document")
     .addHelpText("after", EXAMPLES)
-    .action((path: string, options: ReplayOptions) => replayReceipt(readAddress("receipt", path), options, version));
+    .action((path: string, options: ReplayOptions) => replayReceipt(readAddress("receipt", path), options));
 }
 
-async function replayReceipt(path: string, options: ReplayOptions, version: string): Promise<void> {
+async function replayReceipt(path: string, options: ReplayOptions): Promise<void> {
   const receipt = await openReceipt(path);
   const isHead = receipt.dtype !== null;
   refuseOtherOptions(options, isHead);
@@ -76,7 +77,7 @@ async function replayReceipt(path: string, options: ReplayOptions, version: stri
   const findings = await (isHead ? replayHead(receipt, path, options, candidates) : replayLogits(receipt, path, options, candidates));
   const passed = findings.input === null && findings.backends.every(({ status }) => status === "confirmed" || status === "skipped");
   if (!passed) process.exitCode = EXIT_WRONG;
-  const document = { kind: "replay", specVersion: SPEC_VERSION, version, passed, receipt: { specVersion: receipt.specVersion, version: receipt.version, backend: receipt.backend }, draws: receipt.draws.length, ...findings };
+  const document = { kind: "replay", specVersion: SPEC_VERSION, version: VERSION, passed, receipt: { specVersion: receipt.specVersion, version: receipt.version, backend: receipt.backend }, draws: receipt.draws.length, ...findings };
   process.stdout.write(options.json ? `${JSON.stringify(document)}\n` : toText(receipt, findings));
 }
 

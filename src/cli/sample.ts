@@ -34,7 +34,7 @@ Examples:
       --receipt receipt.json   # for flash-sampling replay
   $ cat h.npy | flash-sampling sample --weights head.npy --hidden - --seed 42`;
 
-export function addSample(program: Command, version: string): void {
+export function addSample(program: Command): void {
   const command = program.command("sample").description("draw tokens from softmax(weights * hidden state / temperature)");
   addDrawOptions(command)
     .option("--backend <name>", BACKEND_CHOICES.join(", "), (text) => readChoice("--backend", text, BACKEND_CHOICES), "auto")
@@ -42,20 +42,20 @@ export function addSample(program: Command, version: string): void {
     .option("--receipt <file>", "also write what was drawn from what as JSON, for replay to confirm")
     .option("--json", "print one JSON document")
     .addHelpText("after", EXAMPLES)
-    .action((inputs: SampleInputs) => sample(inputs, version));
+    .action((inputs: SampleInputs) => sample(inputs));
 }
 
-async function sample(inputs: SampleInputs, version: string): Promise<void> {
+async function sample(inputs: SampleInputs): Promise<void> {
   const { numSamples } = inputs;
   const [out, receipt] = await checkOutputs(inputs);
   const checkShape: CheckShape = (rowCount) => (receipt === null ? undefined : checkReceiptSize(rowCount, numSamples));
   const drawn = await draw(inputs, inputs.backend, receipt !== null, checkShape);
   const { rowCount } = drawn.matrix;
   const tokens = drawn.result.tokens;
-  const receiptText = receipt === null ? null : await toReceipt(inputs, drawn, version);
+  const receiptText = receipt === null ? null : await toReceipt(inputs, drawn);
   if (out !== null) await writeWhole("--out", out, encodeNpyIntegers(tokens, numSamples === 1 ? [rowCount] : [rowCount, numSamples]));
   if (receiptText !== null) await writeWhole("--receipt", receipt!, new TextEncoder().encode(receiptText));
-  await print(inputs.json ? jsonPieces(describeDraw(version, inputs, drawn), "rows", jsonRows(tokens, numSamples)) : toLines(tokens, numSamples));
+  await print(inputs.json ? jsonPieces(describeDraw(inputs, drawn), "rows", jsonRows(tokens, numSamples)) : toLines(tokens, numSamples));
 }
 
 /** Where to write, checked before any work. */
@@ -67,12 +67,11 @@ async function checkOutputs(inputs: SampleInputs): Promise<[out: string | null, 
   return [out, receipt];
 }
 
-async function toReceipt(inputs: SampleInputs, drawn: Drawn, version: string): Promise<string> {
+async function toReceipt(inputs: SampleInputs, drawn: Drawn): Promise<string> {
   const { backend, dtype, vocabSize, headDigest, matrix, result } = drawn;
   const rows = Array.from({ length: matrix.rowCount }, (_, row) => row);
   const { temperature, position, sequence, numSamples } = inputs;
   const receipt = await receiptOf({
-    version,
     backend,
     from: dtype === null ? { vocabSize, logits: matrix.values } : { head: { dtype, vocabSize, hiddenSize: matrix.columns, headDigest }, hiddenStates: matrix.values },
     options: { temperature, position: rows.map((row) => ofRow(position, row)), sequence: rows.map((row) => ofRow(sequence, row)), numSamples },

@@ -28,8 +28,7 @@ export type { TokenMask } from "./check/vocabulary.js";
 export async function check(options: CheckOptions): Promise<CheckDocument> {
   checkOptions(options, OPTION_NAMES);
   const asked = askedEngine(options);
-  const { weights, hiddenStates, logits, version } = options;
-  if (typeof version !== "string") throw new TypeError(`"version" expected a text, got ${describe(version)}`);
+  const { weights, hiddenStates, logits } = options;
   const hasHead = weights !== undefined && hiddenStates !== undefined && logits === undefined;
   if (!hasHead && !(weights === undefined && hiddenStates === undefined && logits !== undefined)) {
     const given = (["weights", "hiddenStates", "logits"] as const).filter((name) => options[name] !== undefined);
@@ -66,7 +65,7 @@ async function checkReader(options: CheckOptions, reader: HeadReader, weights: S
   const call = callOf(options, matrix.rowCount);
   const values = widenedCopy(matrix);
   const task = taskOf(options, call, headLogits(reader, values, error, options.signal), vocabulary, error);
-  if (asked !== null) return documentOf(options, task, call, asked, null, await judgeReplay(task, asked.engine, asked.options.values));
+  if (asked !== null) return documentOf(task, call, asked, null, await judgeReplay(task, asked.engine, asked.options.values));
   const { tensor, scales, backend, signal, onProgress } = options;
   const places = isHeadArray(weights) ? {} : { tensor, scales };
   const sampler = await createSampler({ weights, ...places, ...(backend && { backend }), ...(signal && { signal }), ...(onProgress && { onProgress }) });
@@ -78,7 +77,7 @@ async function checkReader(options: CheckOptions, reader: HeadReader, weights: S
     // What follows reads the head from its source again: it need not be in memory twice.
     sampler.dispose();
   }
-  return documentOf(options, task, call, null, headDigest, await judgeOurs(task, details));
+  return documentOf(task, call, null, headDigest, await judgeOurs(task, details));
 }
 
 async function checkLogits(options: CheckOptions, logits: FloatData, asked: Asked): Promise<CheckDocument> {
@@ -91,9 +90,9 @@ async function checkLogits(options: CheckOptions, logits: FloatData, asked: Aske
   const call = callOf(options, matrix.rowCount);
   const values = maskedLogits(widen(matrix), vocabulary);
   const task = taskOf(options, call, givenLogits(values, vocabSize), vocabulary, error);
-  if (asked !== null) return documentOf(options, task, call, asked, null, await judgeReplay(task, asked.engine, asked.options.values));
+  if (asked !== null) return documentOf(task, call, asked, null, await judgeReplay(task, asked.engine, asked.options.values));
   const { details } = await sampleLogits({ logits: values, vocabSize, ...(options.backend && { backend: options.backend }), ...drawOptions(task, call) });
-  return documentOf(options, task, call, null, null, await judgeOurs(task, details));
+  return documentOf(task, call, null, null, await judgeOurs(task, details));
 }
 
 /** A copy, unless there is nothing to mask. */

@@ -9,6 +9,7 @@ import { checkMatrix, type FloatData } from "../matrix.js";
 import type { SampleDetail, SampleResult } from "../outcome.js";
 import type { Sampler } from "../sampler.js";
 import { SPEC_VERSION } from "../spec/constants.js";
+import { VERSION } from "../version.js";
 import { valuesDigest } from "./receipt-digest.js";
 
 /** Draws of one receipt, and rows: about 70 bytes of text each. */
@@ -75,8 +76,6 @@ export type DrawnFrom =
   | { readonly vocabSize: number; readonly logits: FloatData };
 
 export interface ReceiptOptions {
-  /** of this package */
-  readonly version: string;
   /** the sampler's */
   readonly backend: string;
   readonly from: DrawnFrom;
@@ -91,7 +90,7 @@ export interface ReceiptOptions {
  * The receipt of one call of sample() or sampleLogits(), whose arrays must still be as they were.
  * @throws TypeError, RangeError naming the argument; Error without Web Crypto
  */
-export async function receiptOf({ version, backend, from, options, result, places = {} }: ReceiptOptions): Promise<Receipt> {
+export async function receiptOf({ backend, from, options, result, places = {} }: ReceiptOptions): Promise<Receipt> {
   const isHead = "head" in from;
   const matrix = isHead ? checkMatrix("hiddenStates", from.hiddenStates, "D", from.head.hiddenSize) : checkMatrix("logits", from.logits, "V", from.vocabSize);
   const { details } = result;
@@ -105,7 +104,7 @@ export async function receiptOf({ version, backend, from, options, result, place
   return {
     kind: "receipt",
     specVersion: SPEC_VERSION,
-    version,
+    version: VERSION,
     backend,
     headDigest,
     hiddenDigest: isHead ? digest : null,

@@ -1,11 +1,12 @@
 /** What was found, as the document that every output is made from. */
 import type { CheckedCall } from "../../arguments.js";
 import { SPEC_VERSION } from "../../spec/constants.js";
+import { VERSION } from "../../version.js";
 import type { CheckDocument, CheckedDraw } from "../documents.js";
-import { OURS, type Asked, type CheckOptions } from "./options.js";
+import { OURS, type Asked } from "./options.js";
 import type { CheckTask } from "./task.js";
 
-export function documentOf(options: CheckOptions, task: CheckTask, call: CheckedCall, asked: Asked, headDigest: string | null, draws: CheckedDraw[]): CheckDocument {
+export function documentOf(task: CheckTask, call: CheckedCall, asked: Asked, headDigest: string | null, draws: CheckedDraw[]): CheckDocument {
   const { source, error, temperature } = task;
   const { shape, rowCount, vocabSize } = source;
   const count = (verdict: CheckedDraw["verdict"]): number => draws.reduce((sum, draw) => sum + (draw.verdict === verdict ? 1 : 0), 0);
@@ -13,7 +14,7 @@ export function documentOf(options: CheckOptions, task: CheckTask, call: Checked
   return {
     kind: "check",
     specVersion: SPEC_VERSION,
-    version: options.version,
+    version: VERSION,
     passed: counts.wrong === 0,
     engine: describeEngine(asked),
     inputs: {

@@ -16,8 +16,6 @@ export const OURS = "ours";
 export const ENGINE_NAMES: readonly string[] = [OURS, ...engines.map(({ name }) => name)];
 
 export interface CheckOptions extends Omit<DrawOptions, "seed"> {
-  /** of this package, for the document */
-  readonly version: string;
   /** [B * numSamples], the samples of a row side by side, integers. numSamples: by default so many as there are a row. */
   readonly tokens: ArrayLike<number | bigint>;
   readonly seed: NonNullable<DrawOptions["seed"]>;
@@ -49,7 +47,7 @@ export interface CheckOptions extends Omit<DrawOptions, "seed"> {
 }
 
 export const OPTION_NAMES = [
-  ...["tokens", "version", "weights", "tensor", "scales", "hiddenStates", "logits", "vocabSize", "unpaddedSize", "mask", "logitError", "engine", "engineOptions"],
+  ...["tokens", "weights", "tensor", "scales", "hiddenStates", "logits", "vocabSize", "unpaddedSize", "mask", "logitError", "engine", "engineOptions"],
   ...["ranks", "backend", "signal", "onProgress", "seed", "temperature", "sequence", "position", "numSamples"],
 ];
 

@@ -2,6 +2,7 @@
 import { checkInteger, checkOptions } from "../../arguments.js";
 import { describe } from "../../describe.js";
 import { SPEC_VERSION } from "../../spec/constants.js";
+import { VERSION } from "../../version.js";
 import type { InvarianceDocument, InvarianceFinding } from "../documents.js";
 import type { SamplerUnderTest } from "../sampler-under-test.js";
 import { OPTIONAL_INPUTS, type Invariance, type Making, type OptionalInput, type Size } from "./case.js";
@@ -23,8 +24,6 @@ export interface InvarianceProgress {
 export interface InvarianceOptions {
   /** how the document names the sampler; default "sampler" */
   readonly name?: string;
-  /** of this package, for the document; default "" */
-  readonly version?: string;
   /** names of the invariances to ask alone; default: all that are not on request */
   readonly only?: readonly string[];
   /** names to leave out */
@@ -60,8 +59,8 @@ interface Settings {
  */
 export async function findInvariances(sampler: SamplerUnderTest, options: InvarianceOptions = {}): Promise<InvarianceDocument> {
   if (typeof sampler !== "function") throw new TypeError(`"sampler" expected a function, got ${describe(sampler)}`);
-  checkOptions(options, ["name", "version", "only", "skip", "also", "reads", "seed", "maxCalls", "signal", "onProgress"]);
-  const { name = "sampler", version = "", seed = DEFAULT_SEED, maxCalls = DEFAULT_MAX_CALLS, signal, onProgress } = options;
+  checkOptions(options, ["name", "only", "skip", "also", "reads", "seed", "maxCalls", "signal", "onProgress"]);
+  const { name = "sampler", seed = DEFAULT_SEED, maxCalls = DEFAULT_MAX_CALLS, signal, onProgress } = options;
   checkInteger("seed", seed, 0, 2 ** 32);
   checkInteger("maxCalls", maxCalls, 2, CALLS_LIMIT + 1);
   const reads = new Set(checkNames("reads", options.reads ?? DEFAULT_READS, OPTIONAL_INPUTS) as readonly OptionalInput[]);
@@ -74,7 +73,7 @@ export async function findInvariances(sampler: SamplerUnderTest, options: Invari
     const obstacle = reason ?? (invariance.isComparison && isUnrepeatable(findings) ? UNREPEATABLE : null);
     findings.push(obstacle === null ? await ask(invariance, { seed, reads, probe }) : skipped(invariance, obstacle));
   }
-  return { kind: "invariance", specVersion: SPEC_VERSION, version, passed: findings.every(({ status }) => status !== "broken"), sampler: name, calls: probe.calls, findings };
+  return { kind: "invariance", specVersion: SPEC_VERSION, version: VERSION, passed: findings.every(({ status }) => status !== "broken"), sampler: name, calls: probe.calls, findings };
 }
 
 const UNREPEATABLE = "the same call draws other tokens each time: see repeated-call";

@@ -1,0 +1,20 @@
+/** flash-sampling/verify: tokens, samplers and receipts put to the test. The public surface; re-exports only. */
+export { check, ENGINE_NAMES, type CheckOptions, type TokenMask } from "./check.js";
+export type { LogitErrorInput } from "./logit-error.js";
+export { engines, type EngineDraw, type EngineOption, type EngineReplay, type OptionValues } from "./engines/list.js";
+export type { Bounded } from "./bounded.js";
+export { goodnessOfFit } from "./gof/gof.js";
+export type { GofOptions, JudgedBy, TokenArray } from "./gof/input.js";
+export { SequentialGoodnessOfFit, type TokenBatch } from "./gof/sequential.js";
+export { findInvariances, type InvarianceOptions, type InvarianceProgress } from "./invariance/find.js";
+export { INVARIANCES } from "./invariance/list.js";
+export type { Invariance, OptionalInput } from "./invariance/case.js";
+export { ownSampler } from "./own-sampler.js";
+export type { SamplerCall, SamplerUnderTest } from "./sampler-under-test.js";
+export { formatReceipt, receiptOf, type DrawnFrom, type Receipt, type ReceiptDraw, type ReceiptOptions, type ReceiptPlaces } from "./receipt.js";
+export { checkReceipt, readReceipt } from "./receipt-read.js";
+export { replay, type OtherDraw, type OtherInput, type Replay, type ReplayInputs } from "./receipt-replay.js";
+export { CORPUS, type CorpusArray, type CorpusCase, type CorpusOutcome, type DrawCase, type NoiseCase } from "./corpus/corpus.js";
+export { judge as judgeCorpus, type Answer, type CorpusFault, type JudgeOptions } from "./corpus/judge.js";
+export { report } from "./report/report.js";
+export type * from "./documents.js";

@@ -1,0 +1,123 @@
+/** `flash-sampling gof`: does a bag of tokens follow softmax(logits / T)? */
+import type { Command } from "commander";
+import { describe } from "../describe.js";
+import { readNpyDoubles, readNpyStored } from "../head/npy.js";
+import { openSource, type ByteSource } from "../head/source.js";
+import type { GofDocument, GofTest } from "../verify/documents.js";
+import { goodnessOfFit } from "../verify/gof/gof.js";
+import { checkAxes, DEFAULT_ALPHA, type JudgedBy } from "../verify/gof/input.js";
+import { numberText } from "../verify/gof/names.js";
+import { SequentialGoodnessOfFit, type TokenBatch } from "../verify/gof/sequential.js";
+import { green, red } from "./color.js";
+import { EXIT_WRONG } from "./exit.js";
+import { readAddress, readWhole } from "./options.js";
+import { print } from "./print.js";
+import { stdinNpy } from "./stdin.js";
+import { formatTable } from "./table.js";
+
+interface GofInputs {
+  readonly tokens: readonly string[];
+  readonly logits: string;
+  readonly temperature: number;
+  readonly alpha: number;
+  readonly axes?: readonly string[];
+  readonly shards: number;
+  readonly sequential?: boolean;
+  readonly json?: boolean;
+}
+
+const SHARD_LIMIT = 2 ** 31;
+const EXAMPLES = `
+Tests the counts of tokens (a G-test over bins, tail masses, single tokens, rows)
+and whether neighbours along each axis are independent. Correct tokens raise an
+alarm with probability alpha. Prints what is off, and what so many draws can find.
+docs/goodness-of-fit.md tells how.
+
+Examples:
+  $ flash-sampling sample --logits l.npy --seed 1 --num-samples 10000 --out t.npy
+  $ flash-sampling gof --tokens t.npy --logits l.npy
+  $ flash-sampling gof --tokens t.npy --logits l.npy --temperature 0.7 \\
+      --axes row,position,sample --shards 8 --json
+  $ flash-sampling gof --tokens 0.npy 1.npy 2.npy --logits l.npy --sequential`;
+
+export function addGof(program: Command): void {
+  program
+    .command("gof")
+    .description("test whether tokens follow softmax(logits / temperature)")
+    .requiredOption("--tokens <file...>", "tokens [N], [B, N] or more axes: .npy of integers; - is stdin; with --sequential several", gathered)
+    .requiredOption("--logits <file>", "logits [V], or [B, V] with one row for each place of the tokens' first axis: .npy; - is stdin", (text) => readAddress("--logits", text))
+    .option("--temperature <t>", "above 0, below 256", (text) => readNumber("--temperature", text), 1)
+    .option("--alpha <rate>", "how often correct tokens may raise an alarm, 1e-12 to 0.1", (text) => readNumber("--alpha", text), DEFAULT_ALPHA)
+    .option("--axes <names>", "names of the tokens' axes (default: sample, or row,sample, or row,position,sample)", (text) => checkAxes(text.split(",")))
+    .option("--shards <n>", "look for noise that equal parts of the vocabulary share", (text) => readWhole("--shards", text, 1, SHARD_LIMIT), 1)
+    .option("--sequential", "take the files as batches of one stream, and stop at the first alarm")
+    .option("--json", "print one JSON document")
+    .addHelpText("after", EXAMPLES)
+    .action(gof);
+}
+
+function gathered(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, readAddress("--tokens", text)];
+}
+
+function readNumber(label: string, text: string): number {
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return Number(text);
+  throw new RangeError(`"${label}" expected a number, got ${describe(text)}`);
+}
+
+async function gof(inputs: GofInputs): Promise<void> {
+  const { tokens: places, sequential = false } = inputs;
+  if (places.length > 1 && !sequential) throw new RangeError(`"--tokens" expected one file without --sequential, got ${places.length}`);
+  if ([...places, inputs.logits].filter((place) => place === "-").length > 1) throw new RangeError('"--tokens" expected one array from stdin, got more');
+  const judge = await readJudge(inputs);
+  const document = sequential ? await judgeStream(places, judge) : goodnessOfFit({ ...judge, ...(await readTokens(places[0]!)) });
+  await print(inputs.json ? [`${JSON.stringify(document)}\n`] : toText(document));
+  if (!document.passed) process.exitCode = EXIT_WRONG;
+}
+
+async function judgeStream(places: readonly string[], judge: JudgedBy): Promise<GofDocument> {
+  const stream = new SequentialGoodnessOfFit(judge);
+  for (const place of places) {
+    const document = stream.add(await readTokens(place));
+    if (document !== null) return document;
+  }
+  return stream.finish();
+}
+
+async function readJudge({ logits: place, temperature, alpha, axes, shards }: GofInputs): Promise<JudgedBy> {
+  const { data: logits, shape } = await read(place, readNpyDoubles);
+  if (shape.length < 1 || shape.length > 2 || logits.length === 0) {
+    throw new RangeError(`"--logits" expected shape [V] or [B, V] with at least one number, got [${shape.join(", ")}]`);
+  }
+  return { logits, vocabSize: shape.at(-1)!, temperature, alpha, shards, ...(axes !== undefined && { axes }) };
+}
+
+async function readTokens(place: string): Promise<TokenBatch> {
+  const { data: tokens, shape } = await read(place, (source) => readNpyStored(source));
+  return { tokens, shape };
+}
+
+async function read<Result>(place: string, reader: (source: ByteSource) => Promise<Result>): Promise<Result> {
+  const source = await (place === "-" ? stdinNpy() : openSource(place));
+  try {
+    return await reader(source);
+  } finally {
+    await source.close();
+  }
+}
+
+function* toText(document: GofDocument): Generator<string> {
+  const { passed, draws, distributions, vocabSize, temperature, alpha, tests, looks } = document;
+  const failed = tests.filter((test) => !test.passed);
+  yield passed ? `${green("passed")}: nothing speaks against softmax(logits / ${temperature})\n` : `${red("failed")}: the tokens do not follow softmax(logits / ${temperature})\n`;
+  yield `${draws} draws from ${distributions} distribution${distributions === 1 ? "" : "s"} over ${vocabSize} tokens, false-alarm rate ${alpha}${looks > 1 ? `, ${looks} looks` : ""}\n\n`;
+  yield `${formatTable([["test", "statistic", "degrees", "p-value", "threshold", ""], ...tests.map(testRow)], ["left"])}\n`;
+  if (failed.length > 0) yield `\n${failed.map(({ name, detail }) => `${name}: ${detail}`).join("\n")}\n`;
+  if (document.power.length > 0) yield `\nFound with probability ${document.power[0]!.probability}, or more often:\n`;
+  for (const { what, smallest } of document.power) yield `  ${what}: ${numberText(smallest)}\n`;
+}
+
+function testRow({ name, statistic, degreesOfFreedom, pValue, threshold, passed }: GofTest): string[] {
+  const rate = threshold < 1e-300 ? "-" : numberText(threshold);
+  return [name, numberText(statistic), degreesOfFreedom === null ? "-" : String(degreesOfFreedom), numberText(pValue), rate, passed ? "" : "FAILED"];
+}

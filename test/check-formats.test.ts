@@ -84,6 +84,14 @@ describe("JUnit XML", () => {
       expect(cases[1][1]).toHaveLength(1);
     });
 
+    test("properties tell position and sequence, where there are any", () => {
+      const document = documentOf([draw(0, "exact")]);
+      expect(parsed({ ...document, inputs: { ...document.inputs, position: 7, sequence: "one a row" } }).properties).toMatchObject({ seed: "1", position: "7", sequence: "one a row" });
+      const { properties } = parsed({ ...document, inputs: { ...document.inputs, position: 0, sequence: null } });
+      expect([properties.position, "sequence" in properties]).toEqual(["0", false]);
+      expect("position" in parsed(document).properties).toBe(false);
+    });
+
     test("is well-formed whatever the texts, and says what is unproven", () => {
       const { suite, properties, output } = parsed(documentOf([draw(0, "exact")], UNPROVEN));
       expect(suite.name).toBe("flash-sampling check (UNPROVEN engine someone)");
@@ -102,11 +110,16 @@ describe("JUnit XML", () => {
 describe("annotations", () => {
   test("errors of wrong draws, warnings of near-ties", () => {
     expect([...annotations(SOME, 20)]).toEqual([
-      "::error title=wrong%3A row 1::token 7, 3 expected, gap 1.25, errors allow 9.537e-7, rank 4, probability 0.001235",
-      "::error title=wrong%3A row 3::token 7 is negative, 3 expected",
-      "::error title=wrong%3A row 4::token 7 is masked, 3 expected",
-      "::warning title=near-tie%3A row 2::token 7, 3 expected, gap 1.25, errors allow 9.537e-7, rank 4, probability 0.001235",
+      "::error title=wrong in row 1::token 7, 3 expected, gap 1.25, errors allow 9.537e-7, rank 4, probability 0.001235",
+      "::error title=wrong in row 3::token 7 is negative, 3 expected",
+      "::error title=wrong in row 4::token 7 is masked, 3 expected",
+      "::warning title=near-tie in row 2::token 7, 3 expected, gap 1.25, errors allow 9.537e-7, rank 4, probability 0.001235",
     ]);
+  });
+
+  test("a title needs no escapes where a row has many samples", () => {
+    const [line] = annotations(documentOf([draw(0, "exact"), draw(0, "wrong", { sample: 1 })], {}, 2), 20);
+    expect(line).toMatch(/^::error title=wrong in row 0 sample 1::token 7/);
   });
 
   test("no text ends its line, its title or its command", () => {
@@ -114,7 +127,7 @@ describe("annotations", () => {
     expect(lines).toHaveLength(2);
     for (const line of lines) {
       expect(line).not.toMatch(/[\r\n]/);
-      expect(line.startsWith("::warning title=a%2Cb%3Ac%0A%25%3A not proven::")).toBe(true);
+      expect(line.startsWith("::warning title=unproven in a%2Cb%3Ac%0A%25::")).toBe(true);
     }
     expect(lines[1]).toContain("%250A::error::%0D%0A");
   });
@@ -122,7 +135,7 @@ describe("annotations", () => {
   test("no more than so many", () => {
     const lines = [...annotations(MANY, 20)];
     expect(lines.filter((line) => line.startsWith("::error"))).toHaveLength(21);
-    expect(lines[20]).toBe("::error title=wrong%3A more::10 more draws are wrong");
+    expect(lines[20]).toBe("::error title=more that are wrong::10 more draws are wrong");
     expect([...annotations(MANY, Infinity)]).toHaveLength(60);
   });
 });
@@ -146,6 +159,15 @@ describe("text", () => {
     expect(lines[0]).toMatch(/^passed: /);
     expect(lines[1]).toBe("UNPROVEN: no recording of someone proves what is expected here\n");
     expect(lines[2]!.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Zl}]/u);
+  });
+
+  test("most draws wrong by tokens that could have been drawn: asks for other inputs", () => {
+    const hint = "most draws differ: another seed, position, sequence, temperature or engine?\n";
+    const some = (wrong: number, count: number) => Array.from({ length: count }, (_, row) => draw(row, row < wrong ? "wrong" : "exact"));
+    expect([...checkLines(documentOf(some(5, 8)), 20, 16)][1]).toBe(hint);
+    for (const draws of [some(4, 8), some(7, 7), [...some(8, 8), fault(8, "out-of-range")], [...some(8, 8), fault(8, "masked")]]) {
+      expect([...checkLines(documentOf(draws), 20, 16)]).not.toContain(hint);
+    }
   });
 
   test("where numbers are not known it says so", () => {

@@ -166,7 +166,7 @@ describe("from a head", () => {
       version: VERSION,
       specVersion: "1.0",
       engine: { name: "ours", status: "exact", unproven: [], options: {} },
-      inputs: { rows: 1, numSamples: 1, vocabSize: 2, hiddenSize: 2, dtype: "f32", seed: "0", temperature: 0 },
+      inputs: { rows: 1, numSamples: 1, vocabSize: 2, hiddenSize: 2, dtype: "f32", seed: "0", temperature: 0, position: 0, sequence: 0 },
       logitError: { name: "given", absolute: 0, relative: 0 },
     });
     expect(document.inputs.headDigest).toMatch(/^[0-9a-f]{64}$/);
@@ -257,6 +257,7 @@ describe("shapes", () => {
     ["an error that is none", () => given([1, 2], [0], { logitError: { absolute: 0, relative: NaN } }), 'RangeError: "logitError.relative" expected'],
     ["a misspelt option", () => given([1, 2], [0], { temprature: 1 } as never), 'TypeError: "options" expected only'],
     ["neither head nor logits", () => check({ tokens: [0], seed: 0n }), 'TypeError: "weights" expected with hiddenStates, or logits alone, got none'],
+    ["a sequence of an engine that reads none", () => check({ logits: new Float32Array(2), vocabSize: 2, tokens: [0], seed: 0n, engine: "jax", sequence: 0 }), 'RangeError: "sequence" expected none for jax, whose noise has no sequence, got one'],
     ["weights that are nothing", () => check({ weights: null as never, hiddenStates: new Float32Array(1), tokens: [0], seed: 0n }), 'TypeError: "weights" expected { data, dtype, shape }, a path'],
     ["a tensor of an array", () => check({ weights: { data: new Float32Array(1), dtype: "f32", shape: [1, 1] }, tensor: "x", hiddenStates: new Float32Array(1), tokens: [0], seed: 0n }), 'TypeError: "weights" expected a file together with tensor or scales, got an array'],
     ["a tensor of logits", () => given([1, 2], [0], { tensor: "x" }), 'TypeError: "tensor" expected weights, got logits'],

@@ -103,6 +103,22 @@ describe("how they were drawn", () => {
   });
 });
 
+test("the document says position and sequence, and an engine's no sequence", async () => {
+  write("positions.npy", "<u4", `(${B},)`, Uint32Array.of(5, 4294967295, 0));
+  const tokens = write("placed.npy", "<i4", `(${B},)`, await logitTokens());
+  const asked = async (...args: string[]) => (await json([...LOGITS, "--tokens", tokens, "--seed", "42", ...args])).document.inputs;
+  expect(await asked()).toMatchObject({ position: 0, sequence: "the row's index" });
+  expect(await asked("--position", "rows", "--sequence", "3")).toMatchObject({ position: "the row's index", sequence: 3 });
+  expect(await asked("--positions", "positions.npy")).toMatchObject({ position: "one a row" });
+  expect(await asked("--engine", "flashinfer", "--position", "7")).toMatchObject({ position: 7, sequence: null });
+});
+
+test("--help explains rank and gap within 80 columns", async () => {
+  const { stdout } = await run(["check", "--help"]);
+  expect(stdout).toContain("rank  place of the token by score (logit + noise): 1 is the winner\n");
+  expect(stdout).toMatch(/\n {2}gap {3}[^\n]{20,74}\n/);
+});
+
 describe("masks and padding", () => {
   const allowed = (row: number, token: number): boolean => token % 3 === row % 3 && token < 48;
   const masked = logits.map((logit, index) => (allowed(Math.floor(index / V), index % V) ? logit : -Infinity));
@@ -216,6 +232,8 @@ describe("is refused, with exit code 2 and nothing written", () => {
     ["a temperature that is none", [...LOGITS, ...ASKED, "--temperatures", "nan-temperatures.npy"], '"temperature[1]" expected a number in [0, 256), got NaN'],
     ["positions of other rows", [...LOGITS, ...ASKED, "--positions", "four.npy"], '"--positions" expected shape [3], one a row, got [4]'],
     ["an engine that is not known", [...LOGITS, ...ASKED, "--engine", "nobody"], '"--engine" expected ours, '],
+    ["a sequence of an engine that reads none", [...LOGITS, ...ASKED, "--engine", "vllm-mrv2", "--sequence", "0"], '"--sequence" expected none for vllm-mrv2, whose noise has no sequence, got one'],
+    ["sequences of an engine that reads none", [...LOGITS, ...ASKED, "--engine", "jax", "--sequences", "right.npy"], '"--sequences" expected none for jax, '],
     ["an option that the engine lacks", [...LOGITS, ...ASKED, "--engine", "flashinfer", "--engine-option", "colour=red"], '"--engine-option" expected one of '],
     ["an option without a value", [...LOGITS, ...ASKED, "--engine", "flashinfer", "--engine-option", "offset"], '"--engine-option" expected NAME=VALUE, got "offset"'],
     ["an error that is none", [...LOGITS, ...ASKED, "--logit-error", "1"], '"--logit-error" expected none, f32, hopper, bf16, or ABSOLUTE,RELATIVE, got "1"'],

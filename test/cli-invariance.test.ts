@@ -32,7 +32,7 @@ describe("a right sampler", () => {
   test("as a command, run once a call", async () => {
     const { code, stdout, stderr } = await run(["--only", "batch-permutation,sample-count", ...program("right")]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/2 kept, 0 broken, 0 skipped, in 16 calls\nkept {5}batch-permutation {2}Do rows in another order keep their tokens\?\nkept {5}sample-count /);
+    expect(stdout).toMatch(/2 kept, 0 broken, 0 skipped, in 16 calls \(seed 1, reads samples,sequence,position\)\nkept {5}batch-permutation {2}Do rows in another order keep their tokens\?\nkept {5}sample-count /);
   });
 
   test("with the folder where {dir} says", async () => {
@@ -60,6 +60,16 @@ describe("a right sampler", () => {
     const { code, stdout } = await run(["--module", "greedy.mjs", "--reads", "none", "--only", "greedy,batch-alone", "--json"]);
     expect({ code, kept: findings(stdout, "kept") }).toEqual({ code: 0, kept: ["batch-alone", "greedy"] });
   });
+});
+
+test("--document writes what --json prints, beside the text", async () => {
+  const args = ["--only", "repeated-call,greedy", "--seed", "7", "--reads", "none"];
+  const { code, stdout, stderr } = await run([...args, "--document", "found.json", ...server("right")]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(/: 2 kept, 0 broken, 0 skipped, in \d+ calls \(seed 7, reads none\)\n/);
+  const written = readFileSync(join(folder, "found.json"), "utf8");
+  expect(written).toBe((await run([...args, "--json", ...server("right")])).stdout);
+  expect(JSON.parse(written)).toMatchObject({ kind: "invariance", passed: true, seed: 7, reads: [] });
 });
 
 describe("a wrong sampler", () => {
@@ -98,6 +108,17 @@ describe("a wrong sampler", () => {
 });
 
 describe("misuse", () => {
+  test.each([
+    ["nowhere/found.json", '"--document" expected an existing folder'],
+    ["kept.mjs", '"--document" expected another file than --module reads, got kept.mjs'],
+  ])("a document at %s, before any call", async (place, message) => {
+    writeFileSync(join(folder, "kept.mjs"), 'throw new Error("called");');
+    const { code, stdout, stderr } = await run(["--module", "kept.mjs", "--document", place]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(readFileSync(join(folder, "kept.mjs"), "utf8")).toContain("called");
+  });
+
   test.each([
     ["exit", '"command" expected exit code 0, got exit code 3 (ValueError: no kernel for this)'],
     ["nothing", '"tokens.npy" expected in the folder of the call, got none'],
@@ -150,6 +171,10 @@ describe("misuse", () => {
     ["export default () => 'tokens';", /"sampler" expected to return an Int32Array of tokens, got "tokens"/],
     ["export default () => new Int32Array(9);", /"sampler" expected to return 1 rows \* 1 samples, got 9 tokens/],
     ["export default () => new Promise(() => {});", /"--module" expected an answer within 1 s, got none/],
+    ["process.exit(0);", /"--module" expected a sampler that leaves the process running, got its end before a verdict/],
+    ["let calls = 0; export default ({ rows, numSamples }) => (++calls === 4 ? process.exit(0) : new Int32Array(rows * numSamples));", /"--module" expected a sampler that leaves the process running/],
+    ["setTimeout(() => { throw new Error('late'); }); export default () => new Promise(() => {});", /"--module" expected a sampler that gives its errors to its caller, got one by itself: late/],
+    ["export default async ({ rows }) => { Promise.reject(new Error('lost')); await new Promise((go) => setTimeout(go)); return new Int32Array(rows); };", /got one by itself: lost/],
   ])("a module: %s", async (text, message) => {
     writeFileSync(join(folder, "wrong.mjs"), text);
     const { code, stderr } = await run(["--timeout", "1", "--module", "wrong.mjs"]);

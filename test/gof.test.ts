@@ -6,7 +6,7 @@ import { SPEC_VERSION } from "../src/spec/constants.js";
 import { VERSION } from "../src/version.js";
 import { goodnessOfFit } from "../src/verify/gof/gof.js";
 import type { GofOptions } from "../src/verify/gof/input.js";
-import { normalLogits, sampler, softmax, uniforms } from "./gof-draws.js";
+import { normalLogits, prepared, sampler, SETTINGS, softmax, uniforms } from "./gof-draws.js";
 
 const V = 300;
 const logits = normalLogits(V, 3, 1);
@@ -64,6 +64,16 @@ describe("correct tokens pass", () => {
     expect(judge({ logits: Float32Array.of(3e38, -3e38, 0), tokens: [...new Array(999).fill(0), 1] }).passed).toBe(false);
     expect(judge({ logits: Float32Array.of(1, 0), temperature: 1e-300, tokens: [0, 0, 1] }).passed).toBe(false);
   });
+});
+
+/** 2000 bags at 0.1: 200 alarms, standard deviation 13. test/slow/gof-rates.test.ts has more, and more kinds. */
+test.each(SETTINGS.filter(({ name }) => /^V = 8, logits of deviation (0.3|4)/.test(name)))("alarms of correct tokens: $name", (setting) => {
+  const bench = prepared(setting, 11);
+  const samplers = bench.probabilities.map((weights) => sampler(weights, uniforms(31)));
+  let alarms = 0;
+  for (let run = 0; run < 2000; run++) if (bench.tests(bench.draw(samplers), 0.1).some(({ passed }) => !passed)) alarms++;
+  expect(alarms).toBeGreaterThan(150);
+  expect(alarms).toBeLessThan(240);
 });
 
 describe("the document", () => {

@@ -111,7 +111,7 @@ describe("options", () => {
     [{ only: [] }, RangeError, '"only" expected at least one invariance that is asked, got none'],
     [{ seed: 2 ** 32 }, RangeError, '"seed" expected an integer in [0, 4294967296), got 4294967296'],
     [{ maxCalls: 1 }, RangeError, '"maxCalls" expected an integer in [2, '],
-    [{ calls: 1 }, TypeError, '"options" expected only name, version, '],
+    [{ calls: 1 }, TypeError, '"options" expected only name, only, '],
   ])("%j is refused before any call", async (options, kind, message) => {
     let calls = 0;
     const refused = findInvariances(() => { calls++; return new Int32Array(1); }, options as InvarianceOptions);
@@ -129,7 +129,7 @@ describe("options", () => {
     let calls = 0;
     const counted: SamplerUnderTest = (call) => { calls++; return rightSampler(call); };
     const document = await findInvariances(counted, { name: "mine", only: ["greedy", "batch-alone", "losers-masked"], onProgress: ({ done, total, name }) => steps.push(`${done}/${total} ${name}`) });
-    expect(document).toMatchObject({ kind: "invariance", specVersion: SPEC_VERSION, sampler: "mine", passed: true, calls });
+    expect(document).toMatchObject({ kind: "invariance", specVersion: SPEC_VERSION, sampler: "mine", passed: true, calls, seed: 1, reads: ["samples", "sequence", "position"] });
     expect(steps).toEqual(["0/3 batch-alone", "1/3 losers-masked", "2/3 greedy"]);
   });
 

@@ -291,6 +291,21 @@ describe("a receipt from anywhere", () => {
     else expect(said).toMatch(message);
   });
 
+  it("is read from its text as from its bytes, with or without a name", async () => {
+    const text = formatReceipt(checkReceipt(await good()));
+    expect(readReceipt(text)).toEqual(await good());
+    expect(readReceipt(bytesOf(text))).toEqual(await good());
+    expect(await messageOf(() => readReceipt("["))).toMatch(/^RangeError: "receipt" expected valid JSON/);
+    expect(await messageOf(() => readReceipt("[]", "r.json"))).toBe('RangeError: "r.json" expected a JSON object, got array');
+  });
+
+  it.each([[undefined, "undefined"], [null, "null"], [{}, "Object"], [7, "7"], [Uint16Array.of(1), "Uint16Array"]])("is not read from %s", async (text, got) => {
+    const said = await messageOf(() => readReceipt(text as never));
+    expect(said).toMatch(/^TypeError: "text" expected a string or a Uint8Array, got /);
+    expect(said).toContain(got);
+    expect(await messageOf(() => readReceipt("{}", 7 as never))).toBe('TypeError: "name" expected text, got 7');
+  });
+
   it("may be of a later rule with the same first number", async () => {
     expect(read({ ...(await good()), specVersion: "1.7" }).specVersion).toBe("1.7");
   });

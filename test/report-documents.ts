@@ -23,7 +23,7 @@ function checkOf(draws: readonly CheckedDraw[], fields: Partial<CheckDocument> =
     ...START,
     passed: counts.wrong === 0,
     engine: { name: "flash-sampling", title: "flash-sampling, rule 1.0", status: "exact", unproven: [], options: {} },
-    inputs: { rows: draws.length, numSamples: 1, vocabSize: 128_256, hiddenSize: 4096, dtype: "bf16", headDigest: "5f".repeat(32), seed: "42", temperature: 0.7 },
+    inputs: { rows: draws.length, numSamples: 1, vocabSize: 128_256, hiddenSize: 4096, dtype: "bf16", headDigest: "5f".repeat(32), seed: "42", temperature: 0.7, position: 31, sequence: "the row's index" },
     logitError: { name: "bf16 product, f32 sums", absolute: 0, relative: 3.0517578125e-5 },
     counts,
     draws,
@@ -132,7 +132,7 @@ export function invariance(isBroken = true): InvarianceDocument {
     { name: "top-p", question: "Are only tokens of the smallest sufficient set drawn?", status: "skipped", cases: 0, why: "the sampler takes no topP", smallest: null } as const,
     kept("seeds", "Do different seeds draw different tokens?"),
   ];
-  return { kind: "invariance", ...START, passed: !isBroken, sampler: "python3 sampler.py", calls: 412, findings };
+  return { kind: "invariance", ...START, passed: !isBroken, sampler: "python3 sampler.py", calls: 412, seed: 7, reads: ["samples", "top-k"], findings };
 }
 
 /** What would run, break out of its place or turn the text around it, if it were taken for more than text. */

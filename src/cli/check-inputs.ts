@@ -87,7 +87,12 @@ async function askedOf(inputs: CheckInputs, command: Command, { rowCount }: Floa
 
 /** Unless it is given, it is what the library takes: the row's index with one seed, 0 with a seed a row. */
 function sequenceOf({ sequence }: CheckInputs, command: Command, rowCount: number): number[] | undefined {
-  return command.getOptionValueSource("sequence") === "default" ? undefined : perRow(sequence, rowCount);
+  return isGiven(command, "sequence") ? perRow(sequence, rowCount) : undefined;
+}
+
+/** By whoever asks, and not by default. */
+export function isGiven(command: Command, option: string): boolean {
+  return command.getOptionValueSource(option) === "cli";
 }
 
 const perRow = (value: PerRowNumber, rowCount: number): number[] => Array.from({ length: rowCount }, (_, row) => ofRow(value, row));

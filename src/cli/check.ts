@@ -4,11 +4,11 @@ import type { Command } from "commander";
 import { BACKENDS } from "../backends/list.js";
 import { annotations } from "../verify/annotations.js";
 import { ENGINE_NAMES } from "../verify/check.js";
-import { DEFAULT_RANKS } from "../verify/check/options.js";
+import { DEFAULT_RANKS, OURS, readsNoSequence } from "../verify/check/options.js";
 import type { CheckDocument, CheckedDraw } from "../verify/documents.js";
 import { junitPieces } from "../verify/junit.js";
 import { ARITHMETICS, type LogitErrorInput } from "../verify/logit-error.js";
-import { checkFiles, type CheckInputs } from "./check-inputs.js";
+import { checkFiles, isGiven, type CheckInputs } from "./check-inputs.js";
 import { checkLines, engineLines } from "./check-text.js";
 import { drawsFromHead, requireBackend, scalesLocation } from "./draw.js";
 import { EXIT_WRONG } from "./exit.js";
@@ -35,6 +35,8 @@ errors of the logits allow) or wrong. An error is absolute + relative * sum|w*x|
 of a head, or absolute + relative * |logit| of given logits. --logit-error takes
 both as numbers, or names an arithmetic: none; f32, sums in any order; hopper,
 tensor cores; bf16, f32 sums that are rounded to bf16.
+  rank  place of the token by score (logit + noise): 1 is the winner
+  gap   how far the token's score lies behind the winner's, in logits
 Exit codes: 0 nothing is wrong; 1 something is; 2 misuse.
 
 Examples:
@@ -61,7 +63,7 @@ export function addCheck(program: Command): void {
     .option("--num-samples <n>", "draws a row (default: by the shape of the tokens)", readNumSamples)
     .option("--vocab-size <n>", "tokens from n on are padding (default: none is)", (text) => readWhole("--vocab-size", text, 1, 2 ** 31))
     .option("--mask <file>", "allowed tokens: .npy words u4 or i4 [B, V / 32], lowest bit first, or b1 or u1 [B, V]; one row may serve all", (text) => readAddress("--mask", text))
-    .option("--engine <name>", `who drew: ${ENGINE_NAMES.join(", ")}`, (text) => readChoice("--engine", text, ENGINE_NAMES), "ours")
+    .option("--engine <name>", `who drew: ${ENGINE_NAMES.join(", ")}`, (text) => readChoice("--engine", text, ENGINE_NAMES), OURS)
     .option("--engine-option <name=value>", "of the engine; may be repeated", (text, before: string[] | undefined) => [...(before ?? []), text])
     .option("--engines", "list the engines, what is proven of each, and their options")
     .option("--logit-error <error>", `${ARITHMETICS.join(", ")}, or absolute,relative (default: f32 of a head, none of logits)`, readLogitError)
@@ -89,7 +91,7 @@ function readLogitError(text: string): LogitErrorInput {
 async function checkTokens(inputs: Asked, command: Command): Promise<void> {
   checkChoices(inputs, command);
   const [document, junit] = await checkOutputs(inputs);
-  if (inputs.engine === "ours" && inputs.backend !== "auto") await requireBackend(inputs.backend);
+  if (inputs.engine === OURS && inputs.backend !== "auto") await requireBackend(inputs.backend);
   const found = await checkFiles(inputs, command);
   if (document !== null) await writeWhole("--document", document, encoded(documentPieces(found)));
   if (junit !== null) await writeWhole("--junit", junit, encoded(junitPieces(found)));
@@ -107,8 +109,11 @@ function checkChoices(inputs: Asked, command: Command): void {
     throw new TypeError(`"--seed" expected, or --seeds in its place, got ${inputs.seed === undefined ? "neither" : "both"}`);
   }
   for (const name of ["temperature", "position", "sequence"] as const) {
-    if (inputs[`${name}s`] === undefined || command.getOptionValueSource(name) === "default") continue;
+    if (inputs[`${name}s`] === undefined || !isGiven(command, name)) continue;
     throw new TypeError(`"--${name}s" expected in place of --${name}, got both`);
+  }
+  for (const name of ["sequence", "sequences"] as const) {
+    if (inputs.engine !== OURS && isGiven(command, name)) throw readsNoSequence(`--${name}`, inputs.engine);
   }
   // Annotations among the lines of a document would spoil it.
   if (inputs.github && inputs.json) throw new TypeError('"--github" expected without --json, got both: --document writes the document to a file');

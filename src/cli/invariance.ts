@@ -12,9 +12,10 @@ import { DEFAULT_MAX_CALLS, DEFAULT_READS, DEFAULT_SEED, findInvariances, type I
 import { INVARIANCES } from "../verify/invariance/list.js";
 import type { SamplerUnderTest } from "../verify/sampler-under-test.js";
 import { green, red } from "./color.js";
-import { cleanedUp, EXIT_WRONG, toLine } from "./exit.js";
-import { readWhole } from "./options.js";
+import { cleanedUp, EXIT_WRONG, reportFailure, toLine } from "./exit.js";
+import { localPaths, readWhole } from "./options.js";
 import { formatTable } from "./table.js";
+import { checkOutput, writeWhole } from "./write.js";
 
 interface InvarianceInputs {
   readonly module?: string;
@@ -27,6 +28,7 @@ interface InvarianceInputs {
   readonly maxCalls: number;
   readonly seed: number;
   readonly json?: boolean;
+  readonly document?: string;
 }
 
 const NAMES = INVARIANCES.map(({ name }) => name);
@@ -51,6 +53,9 @@ without a token. With --server it stays: for each call it reads a line
 {"dir": "..."} and answers with a line {}, or {"error": "..."}. More is in
 docs/invariance.md.
 
+A default run makes about 160 calls of a right sampler. Without --server each of
+them starts the command, and so its interpreter, again.
+
 Invariances (r: only if the sampler reads it; *: only by --only or --also):
 ${formatTable(INVARIANCES.map(({ name, needs, onRequest, question }) => [`  ${name}`, `${needs.length > 0 ? "r" : ""}${onRequest === undefined ? "" : "*"}`, question]), ["left", "left", "left"])}
 
@@ -61,7 +66,7 @@ Examples:
   $ flash-sampling invariance -- python my_sampler.py
   $ flash-sampling invariance --server --reads all -- python my_server.py
   $ flash-sampling invariance --skip seed-high-bits -- ./sampler {dir}
-  $ flash-sampling invariance --module ./sampler.mjs --json`;
+  $ flash-sampling invariance --module ./sampler.mjs --document found.json`;
 
 export function addInvariance(program: Command): void {
   program
@@ -82,6 +87,7 @@ export function addInvariance(program: Command): void {
     .option("--max-calls <n>", "calls of the sampler", (text) => readWhole("--max-calls", text, 2, U32_LIMIT), DEFAULT_MAX_CALLS)
     .option("--seed <n>", "of the made-up cases, below 2^32", (text) => readWhole("--seed", text, 0, U32_LIMIT), DEFAULT_SEED)
     .option("--json", "print one JSON document")
+    .option("--document <file>", "also write that document, for flash-sampling report")
     .addHelpText("after", HELP)
     .action((command: string[], inputs: InvarianceInputs) => invariance(command, inputs));
 }
@@ -100,9 +106,14 @@ function readReads(text: string): readonly OptionalInput[] {
 }
 
 async function invariance(command: readonly string[], inputs: InvarianceInputs): Promise<void> {
-  const document = await (inputs.module === undefined ? askCommand(command, inputs) : askModule(command, inputs.module, inputs));
+  const { module, document: file } = inputs;
+  const path = file === undefined ? null : await checkOutput("--document", file, localPaths({ module }));
+  const document = await (module === undefined ? askCommand(command, inputs) : askModule(command, module, inputs));
+  const json = `${JSON.stringify(document)}\n`;
+  if (path !== null) await writeWhole("--document", path, new TextEncoder().encode(json));
   if (!document.passed) process.exitCode = EXIT_WRONG;
-  process.stdout.write(inputs.json ? `${JSON.stringify(document)}\n` : toText(document));
+  // A module may have left something running.
+  process.stdout.write(inputs.json ? json : toText(document), () => module !== undefined && process.exit());
 }
 
 async function askCommand(command: readonly string[], inputs: InvarianceInputs): Promise<InvarianceDocument> {
@@ -119,8 +130,30 @@ async function askCommand(command: readonly string[], inputs: InvarianceInputs):
 
 async function askModule(command: readonly string[], file: string, inputs: InvarianceInputs): Promise<InvarianceDocument> {
   if (command.length > 0 || inputs.server) throw new RangeError(`"--module" expected no ${inputs.server ? "--server" : "command"} beside it, got one`);
-  const sample = await loadSampler(file);
-  return ask((call) => withinSeconds("--module", inputs.timeout, Promise.resolve(sample(call))), file, inputs);
+  return guarded(async () => {
+    const sample = await loadSampler(file);
+    return ask((call) => withinSeconds("--module", inputs.timeout, Promise.resolve(sample(call))), file, inputs);
+  });
+}
+
+/** Runs code of others in this process: however that ends it, no exit code says "right" before there is a verdict. */
+async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+  const ended = () => {
+    reportFailure(new RangeError('"--module" expected a sampler that leaves the process running, got its end before a verdict'));
+  };
+  const failed = (error: unknown) => {
+    process.removeListener("exit", ended);
+    reportFailure(new TypeError(`"--module" expected a sampler that gives its errors to its caller, got one by itself: ${error instanceof Error ? error.message : describe(error)}`));
+    process.exit();
+  };
+  process.once("exit", ended);
+  process.once("uncaughtException", failed);
+  try {
+    return await work();
+  } finally {
+    process.removeListener("exit", ended);
+    process.removeListener("uncaughtException", failed);
+  }
 }
 
 async function loadSampler(file: string): Promise<SamplerUnderTest> {
@@ -158,13 +191,13 @@ function progressBar(): { readonly update: (progress: InvarianceProgress) => voi
 
 const PAINTED = { kept: green, broken: red, skipped: (text: string) => text } as const;
 
-function toText({ sampler, findings, calls }: InvarianceDocument): string {
+function toText({ sampler, findings, calls, seed, reads }: InvarianceDocument): string {
   const width = Math.max(...findings.map(({ name }) => name.length));
   const lines = findings.map((finding) => `${PAINTED[finding.status](finding.status.padEnd("skipped".length))}  ${finding.name.padEnd(width)}  ${remark(finding)}`);
   const broken = findings.filter(({ status }) => status === "broken");
   const count = (status: string) => findings.filter((finding) => finding.status === status).length;
   return [
-    `${sampler}: ${count("kept")} kept, ${count("broken")} broken, ${count("skipped")} skipped, in ${calls} calls`,
+    `${sampler}: ${count("kept")} kept, ${count("broken")} broken, ${count("skipped")} skipped, in ${calls} calls (seed ${seed}, reads ${reads!.join(",") || "none"})`,
     ...lines,
     ...broken.flatMap(smallestCase),
     "",

@@ -4,15 +4,15 @@ import type { CheckDocument, CheckedDraw } from "./documents.js";
 
 /** limit: so many lines of wrong draws, and so many of near-ties. */
 export function* annotations(document: CheckDocument, limit: number): Generator<string> {
-  for (const text of caveats(document)) yield annotation("warning", `${document.engine.name}: not proven`, text);
+  for (const text of caveats(document)) yield annotation("warning", `unproven in ${document.engine.name}`, text);
   yield* verdictLines(document, "wrong", "error", limit);
   yield* verdictLines(document, "near-tie", "warning", limit);
 }
 
 function* verdictLines(document: CheckDocument, verdict: CheckedDraw["verdict"], level: Level, limit: number): Generator<string> {
   const draws = document.draws.filter((draw) => draw.verdict === verdict);
-  for (const draw of draws.slice(0, limit)) yield annotation(level, `${verdict}: ${placeText(draw, document)}`, drawText(draw, document));
-  if (draws.length > limit) yield annotation(level, `${verdict}: more`, `${draws.length - limit} more draws are ${verdict}`);
+  for (const draw of draws.slice(0, limit)) yield annotation(level, `${verdict} in ${placeText(draw, document).replace(",", "")}`, drawText(draw, document));
+  if (draws.length > limit) yield annotation(level, `more that are ${verdict}`, `${draws.length - limit} more draws are ${verdict}`);
 }
 
 type Level = "error" | "warning";

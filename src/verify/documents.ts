@@ -48,6 +48,10 @@ export interface CheckDocument extends Found<"check"> {
     readonly headDigest: string | null;
     readonly seed: string;
     readonly temperature: number;
+    /** one for all rows, "the row's index" or "one a row"; missing in documents of earlier versions */
+    readonly position?: number | string;
+    /** the same; null: the engine reads none */
+    readonly sequence?: number | string | null;
   };
   /** err = absolute + relative * sum|w*x| + rounding * |logit|, or absolute + (relative + rounding) * |logit| for given logits; rounding is 0 where absent */
   readonly logitError: { readonly name: string; readonly absolute: number; readonly relative: number; readonly rounding?: number };
@@ -116,6 +120,9 @@ export interface InvarianceFinding {
 export interface InvarianceDocument extends Found<"invariance"> {
   readonly sampler: string;
   readonly calls: number;
+  /** of the made-up cases, and what the sampler was said to read; missing in documents of earlier versions */
+  readonly seed?: number;
+  readonly reads?: readonly string[];
   readonly findings: readonly InvarianceFinding[];
 }
 

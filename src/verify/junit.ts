@@ -19,11 +19,11 @@ export function* junitPieces(document: CheckDocument): Generator<string> {
 
 function* properties({ specVersion, version, engine, inputs, logitError }: CheckDocument): Generator<string> {
   const options = Object.entries(engine.options).map(([name, value]) => [`engine option ${name}`, value] as const);
-  const { headDigest, seed, temperature, vocabSize, hiddenSize, dtype } = inputs;
-  const values = { specVersion, version, engine: engine.title, "engine status": engine.status, "logit error": logitError.name, seed, temperature, vocabSize, hiddenSize, dtype, headDigest };
+  const { headDigest, seed, temperature, position, sequence, vocabSize, hiddenSize, dtype } = inputs;
+  const values = { specVersion, version, engine: engine.title, "engine status": engine.status, "logit error": logitError.name, seed, temperature, position, sequence, vocabSize, hiddenSize, dtype, headDigest };
   yield "<properties>\n";
   for (const [name, value] of [...Object.entries(values), ...options]) {
-    if (value !== null) yield `<property name="${escapeXml(name)}" value="${escapeXml(String(value))}"/>\n`;
+    if (value !== null && value !== undefined) yield `<property name="${escapeXml(name)}" value="${escapeXml(String(value))}"/>\n`;
   }
   yield "</properties>\n";
 }

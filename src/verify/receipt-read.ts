@@ -4,6 +4,7 @@ import { DTYPE_BYTES, type Dtype } from "../backend.js";
 import { describe, nameText } from "../describe.js";
 import { asJsonObject, parseJsonObject } from "../head/json.js";
 import { SAMPLE_LIMIT, SPEC_VERSION, TEMPERATURE_LIMIT } from "../spec/constants.js";
+import { ownView, typedArrayKind } from "../typed-arrays.js";
 import { checkReceiptSize, PLACE_FORM, PLACE_NAMES, RECEIPT_LIMIT, type OfRows, type Receipt, type ReceiptDraw, type ReceiptPlaces } from "./receipt.js";
 
 /** Bytes: room for a receipt of the most draws, spaced out by any printer of JSON. */
@@ -19,13 +20,21 @@ const VERSION = { pattern: /^\d+\.\d+\.\d+[\w.+-]{0,40}$/, expected: "a version"
 const BACKEND = { pattern: /^[\w-]{1,40}$/, expected: "the name of a backend" };
 
 /**
- * The receipt in a JSON text, UTF-8.
+ * The receipt in a JSON text, or in its UTF-8 bytes.
  * name: the file, for messages
- * @throws TypeError, RangeError naming the field
+ * @throws TypeError, RangeError naming the argument or the field
  */
-export function readReceipt(bytes: Uint8Array, name: string): Receipt {
+export function readReceipt(text: string | Uint8Array, name = "receipt"): Receipt {
+  if (typeof name !== "string") throw new TypeError(`"name" expected text, got ${describe(name)}`);
+  const bytes = toBytes(text);
   if (bytes.length > RECEIPT_BYTES_LIMIT) throw new RangeError(`"${name}" expected a receipt of at most ${RECEIPT_BYTES_LIMIT} bytes, got ${bytes.length}`);
   return checkReceipt(Object.fromEntries(parseJsonObject(bytes, name)));
+}
+
+function toBytes(text: unknown): Uint8Array {
+  if (typeof text === "string") return new TextEncoder().encode(text);
+  if (typedArrayKind(text) === "Uint8Array") return ownView(text as Uint8Array, Uint8Array);
+  throw new TypeError(`"text" expected a string or a Uint8Array, got ${describe(text)}`);
 }
 
 /** A receipt that was parsed already. @throws TypeError, RangeError naming the field */

@@ -26,11 +26,19 @@ export function documentOf(task: CheckTask, call: CheckedCall, asked: Asked, hea
       headDigest,
       seed: typeof call.seed === "bigint" ? String(call.seed) : "one a row",
       temperature: typeof temperature === "number" ? temperature : temperature[0]!,
+      position: ofRows(call.rows.map(({ position }) => position)),
+      sequence: asked === null ? ofRows(call.rows.map(({ sequence }) => sequence)) : null,
     },
     logitError: { name: error.name, absolute: error.absolute, relative: error.relative, rounding: error.rounding },
     counts,
     draws,
   };
+}
+
+/** The value of all rows, or how it goes with them. */
+function ofRows(values: readonly number[]): number | string {
+  if (values.every((value) => value === values[0])) return values[0]!;
+  return values.every((value, row) => value === row) ? "the row's index" : "one a row";
 }
 
 function describeEngine(asked: Asked): CheckDocument["engine"] {

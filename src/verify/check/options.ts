@@ -34,7 +34,7 @@ export interface CheckOptions extends Omit<DrawOptions, "seed"> {
   readonly mask?: TokenMask | undefined;
   /** Default: "f32" of a head, "none" of given logits. */
   readonly logitError?: LogitErrorInput | undefined;
-  /** Who drew: one of ENGINE_NAMES. Default: "ours". */
+  /** Who drew: one of ENGINE_NAMES. Default: "ours". The others read no sequence: it is refused beside them. */
   readonly engine?: string | undefined;
   /** The engine's own options, "NAME=VALUE" each. */
   readonly engineOptions?: readonly string[] | undefined;
@@ -56,10 +56,16 @@ export const DEFAULT_RANKS = 16;
 /** An engine of the list with its options, or null for the rule itself. */
 export type Asked = { readonly engine: EngineReplay; readonly options: ReadOptions } | null;
 
+/** Streams by sequence are our rule's alone: to take the option and leave it unread would pass what was not checked. */
+export function readsNoSequence(label: string, engine: string): RangeError {
+  return new RangeError(`"${label}" expected none for ${engine}, whose noise has no sequence, got one`);
+}
+
 /** @throws RangeError for an engine that is not known, or options that it does not have */
-export function askedEngine({ engine = OURS, engineOptions = [] }: CheckOptions): Asked {
+export function askedEngine({ engine = OURS, engineOptions = [], sequence }: CheckOptions): Asked {
   if (typeof engine !== "string" || !ENGINE_NAMES.includes(engine)) throw new RangeError(`"engine" expected one of ${ENGINE_NAMES.join(", ")}, got ${describe(engine)}`);
   if (engine !== OURS) {
+    if (sequence !== undefined) throw readsNoSequence("sequence", engine);
     const replay = engineOf(engine);
     return { engine: replay, options: readEngineOptions(replay, engineOptions) };
   }

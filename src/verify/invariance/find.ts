@@ -55,7 +55,7 @@ interface Settings {
  * Asks a sampler for each invariance whether it keeps it. Cases are made up from `seed`: the same options find the same.
  * A right sampler is found wrong with a probability below 1e-9.
  * @throws TypeError, RangeError naming the option; what the sampler throws when it is asked for its first tokens; what it throws with
- *   the name "AbortError" or "TimeoutError". All that it throws otherwise breaks the invariance that was asked for.
+ *   the name "AbortError" or "TimeoutError"; RangeError where the calls do not suffice for any. All that it throws otherwise breaks the invariance that was asked for.
  */
 export async function findInvariances(sampler: SamplerUnderTest, options: InvarianceOptions = {}): Promise<InvarianceDocument> {
   if (typeof sampler !== "function") throw new TypeError(`"sampler" expected a function, got ${describe(sampler)}`);
@@ -73,7 +73,9 @@ export async function findInvariances(sampler: SamplerUnderTest, options: Invari
     const obstacle = reason ?? (invariance.isComparison && isUnrepeatable(findings) ? UNREPEATABLE : null);
     findings.push(obstacle === null ? await ask(invariance, { seed, reads, probe }) : skipped(invariance, obstacle));
   }
-  return { kind: "invariance", specVersion: SPEC_VERSION, version: VERSION, passed: findings.every(({ status }) => status !== "broken"), sampler: name, calls: probe.calls, findings };
+  // Nothing is known of such a sampler: it neither passed nor failed.
+  if (findings.every(({ status }) => status === "skipped")) throw new RangeError(`"maxCalls" expected enough calls for one invariance, got ${maxCalls}`);
+  return { kind: "invariance", specVersion: SPEC_VERSION, version: VERSION, passed: findings.every(({ status }) => status !== "broken"), sampler: name, calls: probe.calls, seed, reads: [...reads], findings };
 }
 
 const UNREPEATABLE = "the same call draws other tokens each time: see repeated-call";

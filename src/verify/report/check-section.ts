@@ -88,6 +88,8 @@ function reproduction(document: CheckDocument): Html {
     ...Object.entries(engine.options).map(([name, value]) => [html`engine option ${textOf(name)}`, textOf(value)] as const),
     ["seed", textOf(inputs.seed)],
     ["temperature", exact(inputs.temperature)],
+    ["position", textOf(String(inputs.position ?? "–"))],
+    ["sequence", textOf(String(inputs.sequence ?? "–"))],
     ["rows × samples", `${exact(inputs.rows)} × ${exact(inputs.numSamples)}`],
     ["vocabulary", exact(inputs.vocabSize)],
     ["hidden size", inputs.hiddenSize === null ? "–" : exact(inputs.hiddenSize)],

@@ -9,15 +9,25 @@ import { leftOut, outcome, table, titledTable, verdict } from "./table.js";
 const MOST_TOKENS = 64;
 
 export function invarianceSection(document: InvarianceDocument): Section {
-  const { sampler, calls, findings, passed } = document;
+  const { findings, calls, passed } = document;
   const broken = findings.filter(({ status }) => status === "broken");
   return {
-    title: html`Invariance of ${textOf(sampler)}`,
+    title: html`Invariance of ${textOf(document.sampler)}`,
     passed,
     content: html`${verdict(passed, whyOf(document, broken))}
 <p>${counted(findings.length, "promise")} put to the sampler in ${counted(calls, "call")}.</p>
-${findings.length === 0 ? null : findingsTable(findings)}${broken.map(smallestCase)}${provenance(document, [["sampler", textOf(sampler)], ["calls", exact(calls)]])}`,
+${findings.length === 0 ? null : findingsTable(findings)}${broken.map(smallestCase)}${reproduction(document)}`,
   };
+}
+
+function reproduction(document: InvarianceDocument): Html {
+  const { sampler, calls, seed, reads } = document;
+  return provenance(document, [
+    ["sampler", textOf(sampler)],
+    ["seed", seed === undefined ? "–" : exact(seed)],
+    ["reads", reads === undefined ? "–" : textOf(reads.join(", ") || "none")],
+    ["calls", exact(calls)],
+  ]);
 }
 
 function whyOf({ findings, passed }: InvarianceDocument, broken: readonly InvarianceFinding[]): Piece {

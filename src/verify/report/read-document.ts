@@ -1,7 +1,7 @@
 /** Documents from anywhere: their shape, and that they do not contradict themselves, before anything is drawn. */
 import { describe } from "../../describe.js";
 import type { CheckDocument, CheckedDraw, GofDocument, GofTest, InvarianceDocument, InvarianceFinding, VerifyDocument } from "../documents.js";
-import { check, flag, integer, list, nullable, number, object, oneOf, optional, text, texts, type Shape } from "./shapes.js";
+import { check, either, flag, integer, list, nullable, number, object, oneOf, optional, text, texts, type Shape } from "./shapes.js";
 
 /** Draws of one document. */
 const DRAW_LIMIT = 2 ** 26;
@@ -31,11 +31,16 @@ const draw: Shape<CheckedDraw> = object<CheckedDraw>({
   probability: nullable(number(0, 1)),
 });
 
+const ofRows = either(count, name);
+
 const checkDocument: Shape<CheckDocument> = object<CheckDocument>({
   kind: oneOf("check"),
   ...found,
   engine: object<CheckDocument["engine"]>({ name, title: name, status: oneOf("exact", "recorded", "unproven"), unproven: list(sentence, LIST_LIMIT), options: texts(LIST_LIMIT, 1000) }),
-  inputs: object<CheckDocument["inputs"]>({ rows: count, numSamples: count, vocabSize: count, hiddenSize: nullable(count), dtype: nullable(name), headDigest: nullable(name), seed: name, temperature: number(0) }),
+  inputs: object<CheckDocument["inputs"]>({
+    ...{ rows: count, numSamples: count, vocabSize: count, hiddenSize: nullable(count), dtype: nullable(name), headDigest: nullable(name) },
+    ...{ seed: name, temperature: number(0), position: optional(ofRows), sequence: optional(nullable(ofRows)) },
+  }),
   logitError: object<CheckDocument["logitError"]>({ name, absolute: number(0), relative: number(0), rounding: optional(number(0)) }),
   counts: object<CheckDocument["counts"]>({ exact: count, nearTie: count, wrong: count }),
   draws: list(draw, DRAW_LIMIT),
@@ -78,6 +83,8 @@ const invarianceDocument: Shape<InvarianceDocument> = object<InvarianceDocument>
   ...found,
   sampler: sentence,
   calls: count,
+  seed: optional(count),
+  reads: optional(list(name, LIST_LIMIT)),
   findings: list(
     object<InvarianceFinding>({
       name,

@@ -68,6 +68,15 @@ export function nullable<Value>(shape: Shape<Value>): Shape<Value | null> {
   };
 }
 
+/** A value of the one shape or the other. */
+export function either<One, Other>(one: Shape<One>, other: Shape<Other>): Shape<One | Other> {
+  return (value) => {
+    const [first, second] = [one(value), other(value)];
+    if (first === null || second === null) return null;
+    return { ...first, expected: `${first.expected}, or ${second.expected}`, isKind: first.isKind || second.isKind };
+  };
+}
+
 /** A field that may be left out. */
 export function optional<Value>(shape: Shape<Value>): Shape<Value | undefined> {
   return (value) => (value === undefined ? null : shape(value));

@@ -101,7 +101,7 @@ describe("the tarball", () => {
   });
 
   it("holds what draws reports once", () => {
-    expect(filesWith(/scaleLog/)).toEqual(["report"]);
+    expect(filesWith(/prefers-color-scheme/)).toEqual(["report"]);
     expect(filesWith(/"\.\/report\.js"/)).toEqual(["cli", "verify"]);
   });
 

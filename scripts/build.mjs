@@ -67,7 +67,7 @@ const GPUS_ALONE = {
 const REPORT_ALONE = {
   name: "report-alone",
   setup(build) {
-    build.onResolve({ filter: /verify\/report\/report\.js$/ }, () => ({ path: "./report.js", external: true }));
+    build.onResolve({ filter: /\/report\/report\.js$/ }, () => ({ path: "./report.js", external: true }));
   },
 };
 

@@ -22,8 +22,9 @@ process.env["NODEVICE_SELECT"] ??= "1";
 useThisProcess();
 
 const AFTER_HELP = `
-Exit codes: 0 right; 1 wrong: a row without a token, a backend that is missing or
-gives a wrong answer; 2 misuse: bad arguments, files that cannot be used.
+Exit codes: 0 right; 1 wrong: a row without a token, a backend that is missing
+or gives a wrong answer, a sampler that draws wrongly; 2 misuse: bad arguments,
+files that cannot be used.
 
 Examples:
   $ flash-sampling demo

@@ -28,13 +28,14 @@ interface GofInputs {
 
 const SHARD_LIMIT = 2 ** 31;
 const EXAMPLES = `
-Tests the counts of tokens (a G-test over bins, tail masses, single tokens, rows)
-and whether neighbours along each axis are independent. Correct tokens raise an
-alarm with probability alpha. Prints what is off, and what so many draws can find.
-docs/goodness-of-fit.md tells how.
+Tests the counts of tokens (a G-test over bins, tail masses, single tokens,
+rows) and whether neighbours along each axis are independent. Correct tokens
+raise an alarm with probability alpha. Prints what is off, and what so many
+draws can find. docs/goodness-of-fit.md tells how.
 
 Examples:
-  $ flash-sampling sample --logits l.npy --seed 1 --num-samples 10000 --out t.npy
+  $ flash-sampling sample --logits l.npy --seed 1 --num-samples 10000 \\
+      --out t.npy
   $ flash-sampling gof --tokens t.npy --logits l.npy
   $ flash-sampling gof --tokens t.npy --logits l.npy --temperature 0.7 \\
       --axes row,position,sample --shards 8 --json

@@ -44,10 +44,11 @@ interface Findings {
 }
 
 const EXAMPLES = `
-First compares the inputs with the receipt's digests, then draws. Inputs lie where
-the receipt says, unless an option says otherwise; its relative paths start at its
-own folder. --weights stands for all that the receipt says of weights, tensor and
-scales. Exit code 1 when an input, a token or a score is another one.
+First compares the inputs with the receipt's digests, then draws. Inputs lie
+where the receipt says, unless an option says otherwise; its relative paths
+start at its own folder. --weights stands for all that the receipt says of
+weights, tensor and scales. Exit code 1 when an input, a token or a score is
+another one.
 
 Examples:
   $ flash-sampling replay receipt.json

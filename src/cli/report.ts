@@ -18,9 +18,9 @@ const DOCUMENTS_LIMIT = 500_000_000;
 
 const EXAMPLES = `
 Documents are what check, gof and invariance print with --json. The page is one
-file, opens without a network, and runs nothing; the same documents give the same
-bytes. Exit code 0 once it is written, whatever it says: the verb that found a
-fault has told it.
+file, opens without a network, and runs nothing; the same documents give the
+same bytes. Exit code 0 once it is written, whatever it says: the verb that
+found a fault has told it.
 
 Examples:
   $ flash-sampling report result.json --out report.html

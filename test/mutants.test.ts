@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { MUTANTS } from "../bench/mutants/catalogue.js";
 import { checkInput, checkInputNames } from "../bench/mutants/check-inputs.js";
 import { complement, fromGamma, gumbel, toGamma } from "../bench/mutants/floats.js";
-import { heavyTailZ } from "../bench/mutants/heavy-tail.js";
+import { heavyTailZ } from "../bench/mutants/peers/heavy-tail.js";
 import { findByCheck } from "../bench/mutants/methods.js";
 import { createSampler } from "../bench/mutants/sampler.js";
 import { sampleLogits } from "../src/logits.js";

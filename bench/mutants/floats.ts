@@ -1,10 +1,10 @@
 /** Noise and scores as float kernels have them. */
-import { bitsFromF32, f32BitsToBf16, f32FromBits } from "../../src/spec/float.js";
+import { bf16ToF32Bits, bitsFromF32, f32BitsToBf16, f32FromBits } from "../../src/spec/float.js";
 import { GUMBEL_OFFSET } from "../../src/spec/constants.js";
 import { GAMMA26 } from "./correct.js";
 import type { Noise } from "./rule.js";
 
-export const toBf16 = (value: number): number => (Number.isFinite(value) ? f32FromBits(f32BitsToBf16(bitsFromF32(value)) * 65536) : value);
+export const toBf16 = (value: number): number => (Number.isFinite(value) ? f32FromBits(bf16ToF32Bits(f32BitsToBf16(bitsFromF32(value)))) : value);
 
 /** 1 - u, where u is the uniform number that two words stand for: docs/spec.md, end of section 3. */
 export function complement(high: number, low: number): number {

@@ -55,7 +55,7 @@ export function findByCheck(sampler: SamplerUnderTest, name: CheckInput): Promis
 }
 
 /** Draws of the bags that are judged, one after the other. */
-export const LADDER = [1e3, 1e4, 1e5, 1e6];
+const LADDER = [1e3, 1e4, 1e5, 1e6];
 const SECONDS = 60;
 
 /** Statistics of tokens alone. A larger bag comes only where a smaller one shows nothing and ten times its time is left. */

@@ -4,8 +4,8 @@ import { checkInputNames } from "./check-inputs.js";
 import { experiment, experimentNames } from "./gof-inputs.js";
 import { findByCheck, findByGof, findByInvariance, type Finding } from "./methods.js";
 import type { Mutant } from "./mutant.js";
-import { findByPeer, PEERS } from "./peers.js";
-import { findByHeavyTail } from "./heavy-tail.js";
+import { findByPeer, PEERS } from "./peers/list.js";
+import { findByHeavyTail } from "./peers/heavy-tail.js";
 import { createSampler } from "./sampler.js";
 
 /** A method's finding on one of its inputs. */

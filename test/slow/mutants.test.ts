@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { MUTANTS } from "../../bench/mutants/catalogue.js";
-import { findByPeer, PEERS } from "../../bench/mutants/peers.js";
+import { findByPeer, PEERS } from "../../bench/mutants/peers/list.js";
 import { createSampler } from "../../bench/mutants/sampler.js";
 import { tableOf, totalsOf } from "../../bench/mutants/table.js";
 import { tryCorrect, tryMethods, type Trial } from "../../bench/mutants/trial.js";

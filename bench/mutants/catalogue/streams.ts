@@ -1,7 +1,6 @@
-/** Noise that lies at the wrong place: shared, keyed by what must not matter, or at numbers that collide. */
+/** Draws whose noise lies at the wrong place: shared, keyed by what must not matter, or at numbers that collide. */
 import type { Mutant } from "../mutant.js";
 import type { Patch, Stream } from "../rule.js";
-import { ranked } from "../filters.js";
 import type { SamplerCall } from "../../../src/verify/sampler-under-test.js";
 
 type Where = (stream: Stream, call: SamplerCall, row: number, tile: number) => Partial<Stream>;
@@ -16,24 +15,8 @@ function at(where: Where): Patch {
   });
 }
 
-/** Other numbers for the tokens of a row. */
-function indexed(indexOf: (token: number, call: SamplerCall) => number): Patch {
-  return () => ({ noiseIndices: (logits, call) => Int32Array.from(logits, (_, token) => indexOf(token, call)) });
-}
-
-const tileOf = ({ vocabSize, shards = 1 }: SamplerCall): number => Math.ceil(vocabSize / shards);
-
 /** Lanes of a tile, and what a tile, a row and a sample add to the number of a stream. */
 const DECIMAL = { lanes: 128, tile: 100_000, row: 1000, sample: 10 };
-
-/** The noise of the tokens in this order is that of tokens 0, 1, 2, ... */
-function indexedByPlace(order: readonly number[], vocabSize: number): Int32Array {
-  const indices = new Int32Array(vocabSize);
-  order.forEach((token, place) => (indices[token] = place));
-  return indices;
-}
-
-const isFiltered = ({ topK, topP, vocabSize }: SamplerCall, row: number): boolean => (topK?.[row] ?? vocabSize) < vocabSize || (topP?.[row] ?? 1) < 1;
 
 export const STREAM_MUTANTS: readonly Mutant[] = [
   {
@@ -51,14 +34,6 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     check: "plain",
     gof: "many samples",
     invariance: "samples-differ",
-  },
-  {
-    name: "shards-share-noise",
-    fault: "each shard numbers its tokens from 0, so that all have the same noise",
-    patch: indexed((token, call) => token % tileOf(call)),
-    check: "shards",
-    gof: "equal shards",
-    invariance: "shards",
   },
   {
     name: "positions-share-noise",
@@ -178,52 +153,6 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     check: "many rows",
     gof: "rows in sixteens",
     invariance: "batch-split",
-  },
-  {
-    name: "noise-of-vector-width",
-    fault: "where 4 does not divide V, a token takes the first word of a block of its own",
-    patch: indexed((token, { vocabSize }) => (vocabSize % 4 === 0 ? token : token * 4)),
-    check: "plain",
-    invariance: "vocabulary-padding",
-  },
-  {
-    name: "noise-of-tile-size",
-    fault: "tiles begin at multiples of 65536 in the counter, whatever their size",
-    patch: indexed((token, call) => Math.floor(token / tileOf(call)) * 65536 + (token % tileOf(call))),
-    check: "shards",
-    invariance: "shards",
-  },
-  {
-    name: "last-vector-reversed",
-    fault: "the last four tokens take their words in the wrong order",
-    patch: indexed((token, { vocabSize }) => (token >>> 2 === (vocabSize - 1) >>> 2 ? token ^ 3 : token)),
-    check: "steep end",
-  },
-  {
-    name: "noise-of-rank",
-    fault: "behind top-k and top-p noise belongs to the place among the sorted logits",
-    patch: () => ({
-      noiseIndices: (logits, call, row) => (isFiltered(call, row) ? indexedByPlace(ranked(logits), logits.length) : null),
-    }),
-    check: "top-k",
-  },
-  {
-    name: "noise-of-rank-for-all",
-    fault: "one row with a top-k or top-p gives all rows the noise of ranks",
-    patch: () => ({
-      noiseIndices: (logits, call) => (call.seed.some((_, row) => isFiltered(call, row)) ? indexedByPlace(ranked(logits), logits.length) : null),
-    }),
-    check: "top-k",
-    invariance: "batchmates",
-  },
-  {
-    name: "noise-of-place-in-list",
-    fault: "behind a mask noise belongs to the place among the tokens that are left",
-    patch: () => ({
-      noiseIndices: (logits, { mask }) => (mask === undefined ? null : indexedByPlace(ranked(logits).sort((a, b) => a - b), logits.length)),
-    }),
-    check: "mask",
-    invariance: "mask-as-infinity",
   },
   {
     name: "low-word-is-high-word",

@@ -1,8 +1,8 @@
 /**
  * The CUDA backend on Hopper, checked and timed beside its peers on one GPU:
  *   node bench/h200/bench.mjs [--out results.json] [--check] [--time] [--shapes 4096x151936,...] [--batches 1,4,...] [--no-peers]
- * --check: the screened kernels against the plain ones on a head of 151936 x 4096, bf16 and f16, and on heads that are hard for a
- * screen. --time: graphs of 20 calls, hidden states on the device, ours and the peers' in turn. Both without options.
+ * --check: the screened kernels against the plain ones on a head of 151936 x 4096, bf16 and f16, and on heads and rows that are hard for
+ * a screen. --time: graphs of 20 calls, hidden states on the device, ours and the peers' in turn. Both without options.
  * Exit code 1 when a decision differs. The results go to report.mjs.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -73,9 +73,9 @@ function makeHead(dtype, vocabSize, hiddenSize, mode, withRows) {
   return { screened, rows, free };
 }
 
-/** Uniform values within +-2. */
-function hiddenRows(rows, shape, salt) {
-  const given = Float32Array.from({ length: rows * shape.hiddenSize }, (_, i) => ((Math.imul(i + 1 + salt * 0x632be5ab, 0x9e3779b1) >>> 9) / 2 ** 23 - 0.5) * 4);
+/** Uniform values within +-2; the first rows may be zero. */
+function hiddenRows(rows, shape, salt, zeros = 0) {
+  const given = Float32Array.from({ length: rows * shape.hiddenSize }, (_, i) => (i < zeros * shape.hiddenSize ? 0 : (Math.imul(i + 1 + salt * 0x632be5ab, 0x9e3779b1) >>> 9) / 2 ** 21 - 2));
   return library.prepareHiddenStates(given, shape, 0.125).values;
 }
 
@@ -87,11 +87,11 @@ function requestOf(rows, seed, temperature, samples = 1) {
 async function check() {
   const sweeper = new library.Sweeper(driver);
   let wrong = 0;
-  const compare = async (name, dtype, vocabSize, hiddenSize, mode, rows, seeds, temperatures, samples = 1) => {
+  const compare = async (name, dtype, vocabSize, hiddenSize, mode, rows, seeds, temperatures, { samples = 1, zeros = 0 } = {}) => {
     const head = makeHead(dtype, vocabSize, hiddenSize, mode, true);
     let [differences, draws] = [0, 0];
     for (let seed = 1; seed <= seeds; seed++) {
-      const hidden = hiddenRows(rows, head.screened.shape, seed);
+      const hidden = hiddenRows(rows, head.screened.shape, seed, zeros);
       for (const temperature of temperatures) {
         const request = requestOf(rows, seed, temperature, samples);
         const call = { given: { values: hidden, isRefused: [] }, request, tokensTo: null, stream: null };
@@ -110,19 +110,37 @@ async function check() {
     await compare("outlier columns", dtype, 32000, 2048, 1, 64, 2, [0, 1]);
     await compare("rows one bit apart", dtype, 32000, 1000, 2, 64, 2, [0, 0.01, 1]);
     await compare("all rows the same", dtype, 16384, 256, 3, 16, 2, [0, 1e-4, 1]);
-    await compare("many samples of a row", dtype, 50257, 768, 0, 3, 2, [1], 200);
+    await compare("many samples of a row", dtype, 50257, 768, 0, 3, 2, [1], { samples: 200 });
+    await compare("rows of zeros", dtype, 151936, 4096, 0, 256, 1, [0, 0.7], { zeros: 200 });
+    wrong += await countFallbacks(dtype, 200);
     for (const rows of [1, 3, 16, 32, 64, 128, 250]) await compare(`two tiles a block, ${rows} rows`, dtype, 32000, 1000, 0, rows, 4, [0, 0.7, 1, 5]);
     for (const rows of [1, 8, 9, 33, 65, 129, 255, 257, 600]) await compare(`${rows} rows`, dtype, 5003, 130, 0, rows, 1, [0.7]);
   }
   return wrong;
 }
 
+/** How many of the rows of zeros are decided at T = 0 from logits of theirs. */
+async function countFallbacks(dtype, zeros) {
+  const head = makeHead(dtype, 151936, 4096, 0, false);
+  const calls = ours(new library.ScreenedKernels(driver), head, 256, { zeros, temperature: 0 });
+  calls.call(0);
+  const words = await calls.read();
+  const graph = cuda.graph(() => calls.call(0));
+  const ms = median(graph.time(SAMPLES));
+  graph.destroy();
+  calls.free();
+  await head.free();
+  const fallbacks = Array.from({ length: zeros }, (_, row) => words[8 * row + 7]).filter((count) => count !== 0).length;
+  console.log(`rows of zeros at T = 0, ${dtype}: ${fallbacks} of ${zeros} were decided from logits; a call of 256 rows takes ${ms.toFixed(3)} ms`);
+  return fallbacks;
+}
+
 /** Ours, with hidden states and requests on the device: the kernels of a call, as the backend launches them. */
-function ours(kernels, head, batch) {
+function ours(kernels, head, batch, { zeros = 0, temperature = 1 } = {}) {
   const { shape } = head.screened;
   const inputs = Array.from({ length: HIDDEN_INPUTS }, (_, i) => {
-    const hidden = hiddenRows(batch, shape, i);
-    const request = requestOf(batch, i + 1, 1);
+    const hidden = hiddenRows(batch, shape, i, zeros);
+    const request = requestOf(batch, i + 1, temperature);
     const [values, words] = [driver.allocate(hidden.byteLength, "hidden"), driver.allocate(request.byteLength, "request")];
     driver.upload(values, new Uint8Array(hidden.buffer));
     driver.upload(words, new Uint8Array(request.buffer));

@@ -17,8 +17,15 @@ __global__ void checkBounds(NoiseScale scale, double temperature, Result* result
     const uint32_t high = uint32_t(i);
     const double first = temperature * gamma26(high, 0) * 0x1p-26, second = temperature * gamma26(high, ~0u) * 0x1p-26;
     const double most = fmax(first, second), least = fmin(first, second);
-    const float atMost = noiseAtMost(scale, distanceOf(high)), atLeast = noiseAtLeast(scale, distanceOf(high));
+    const float log2 = log2Distance(min(int(high), FAR_WORD));
+    const float atMost = noiseAtMost(scale, log2), atLeast = noiseAtLeast(scale, distanceOf(high));
     passed += !(atMost >= most && atLeast <= least);
+    // A logit that just reaches a threshold must not be passed over.
+    for (const float threshold : {0.0f, -3.1f, 14.7f, 9000.0f}) {
+      for (const float error : {0.0f, 0.02f}) {
+        passed += !(leastZ(scale, leastZAtOne(scale, threshold, error), log2) <= double(threshold) - error - most);
+      }
+    }
     above = fminf(above, float(atMost - most));
     if (atLeast > 0) below = fminf(below, float(least - atLeast));
   }

@@ -32,10 +32,24 @@ __device__ __forceinline__ uint32_t distanceOf(uint32_t high) {
   return high ^ TOP_BIT;
 }
 
-/// No smaller than T gamma of any token whose distance is this or more.
-__device__ __forceinline__ float noiseAtMost(const NoiseScale& scale, uint32_t distance) {
-  const float log2 = __log2f(__uint2float_rd(min(distance, FAR_DISTANCE)));
-  return __fmaf_ru(-scale.upper, log2, scale.upperTop);
+/// Of at least 1, or -infinity for 0. No subnormal numbers come here.
+__device__ __forceinline__ float log2Of(float value) {
+  float log2;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(log2) : "f"(value));
+  return log2;
+}
+
+/// FAR_DISTANCE as a word, a signed number: distances are in the order of these.
+constexpr int FAR_WORD = int(FAR_DISTANCE ^ TOP_BIT);
+
+/// log2 of a word's distance, what bounds its noise. The word is at most FAR_WORD.
+__device__ __forceinline__ float log2Distance(int word) {
+  return log2Of(__uint2float_rd(distanceOf(uint32_t(word))));
+}
+
+/// No smaller than T gamma of any token with that log2Distance().
+__device__ __forceinline__ float noiseAtMost(const NoiseScale& scale, float log2Distance) {
+  return __fmaf_ru(-scale.upper, log2Distance, scale.upperTop);
 }
 
 /// No larger than T gamma of a token with this distance.
@@ -43,7 +57,7 @@ __device__ __forceinline__ float noiseAtLeast(const NoiseScale& scale, uint32_t 
   if (distance >= TOP_BIT) return 0.0f; // u <= 1/2: of no use as a bound
   const float above = __uint2float_ru(distance + 1);
   const float towardOne = 2 * LN2_F * 0x1p-32f; // -ln(1 - p) <= 2 ln 2 p for p <= 1/2
-  const float gamma = (NOISE_TOP - NOISE_SLACK) - LN2_F * __log2f(above) - above * towardOne;
+  const float gamma = (NOISE_TOP - NOISE_SLACK) - LN2_F * log2Of(above) - above * towardOne;
   return fmaxf(0.0f, gamma * (scale.upper * (1 / LN2_F) * (1 - 0x1p-18f)) - 2 * SCORE_SLACK);
 }
 
@@ -56,6 +70,17 @@ __device__ __forceinline__ float clampZ(float z) {
 /// Bounds of a score whose fast logit, clamped, is z, off by `error` at most.
 __device__ __forceinline__ float scoreAtMost(float z, float noiseAtMost, float error) {
   return __fadd_ru(z, __fadd_ru(error, noiseAtMost));
+}
+
+/// leastZ() at a distance of 1. Where a threshold is so low that it would matter whether a logit is clamped, it is of no use.
+__device__ __forceinline__ float leastZAtOne(const NoiseScale& scale, float threshold, float error) {
+  constexpr float lowest = -float(1u << (Z_LIMIT_BITS - 33));
+  return __fsub_rd(threshold < lowest ? -INFINITY : threshold, __fadd_ru(error, scale.upperTop));
+}
+
+/// A token whose fast logit, clamped or not, is less than this scores less than the threshold.
+__device__ __forceinline__ float leastZ(const NoiseScale& scale, float leastZAtOne, float log2Distance) {
+  return __fmaf_rd(scale.upper, log2Distance, leastZAtOne);
 }
 
 __device__ __forceinline__ float scoreAtLeast(const NoiseScale& scale, float z, uint32_t distance, float error) {
@@ -73,6 +98,8 @@ __device__ __forceinline__ float floatOf(uint32_t order) {
 }
 
 constexpr uint32_t NO_ORDER = 0;
+/// Of no number: above all of them.
+constexpr uint32_t GIVEN_UP = 0xffffffff;
 
 /// The two largest lower bounds of different tokens.
 struct TwoFloats {

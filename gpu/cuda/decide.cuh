@@ -3,7 +3,9 @@
 #pragma once
 #include "prepare.cuh"
 
-constexpr int DECIDE_WARPS = 8;
+constexpr int DECIDE_WARPS = 4;
+constexpr int DECIDE_THREADS = DECIDE_WARPS * 32;
+constexpr int DECIDE_BLOCKS = 2; // of a multiprocessor: all columns at once
 constexpr uint32_t AT_ONCE = 16; // units that a lane asks for together
 
 /// The two best of a block, in its first warp's lanes.
@@ -77,6 +79,13 @@ struct ColumnView {
   }
 };
 
+/// Decides a column whose tokens all score 0.
+template <class Dtype>
+__device__ __forceinline__ void decideEqualTokens(const ColumnView<Dtype>& view) {
+  const uint64_t score = orderedScore(0, 0, view.stream.tau);
+  view.write({{score, 0}, view.screen.vocabSize > 1 ? Scored{score, 1} : NO_SCORED}, 0);
+}
+
 /// A token with its noise.
 struct Noisy {
   uint32_t token, gamma;
@@ -87,7 +96,7 @@ template <class Dtype>
 __device__ __forceinline__ void decideContenders(const ColumnView<Dtype>& view, uint32_t count, Best (&shared)[DECIDE_WARPS]) {
   __shared__ uint32_t reaching[CONTENDER_ROOM];
   __shared__ uint32_t reachingCount, contenderCount;
-  __shared__ Noisy contenders[DECIDE_WARPS * 32 * 4];
+  __shared__ Noisy contenders[DECIDE_THREADS * 4];
   __shared__ uint32_t leader, threshold; // orders
   const Contender* list = view.screen.contenders + view.column * CONTENDER_ROOM;
   const Column& constants = view.screen.columns[view.column];
@@ -98,14 +107,14 @@ __device__ __forceinline__ void decideContenders(const ColumnView<Dtype>& view, 
   }
   __syncthreads();
   const float screened = floatOf(threshold);
-  for (uint32_t at = threadIdx.x; at < count; at += DECIDE_WARPS * 32) {
+  for (uint32_t at = threadIdx.x; at < count; at += DECIDE_THREADS) {
     if (list[at].atMost >= screened) reaching[atomicAdd(&reachingCount, 1u)] = at;
   }
   __syncthreads();
   Best best = NO_BEST;
   uint32_t decided = 0;
   // Now with the noise itself: what is left is the error of the fast logits.
-  for (uint32_t first = 0; first < reachingCount; first += DECIDE_WARPS * 32) {
+  for (uint32_t first = 0; first < reachingCount; first += DECIDE_THREADS) {
     if (threadIdx.x == 0) contenderCount = 0;
     float atMost[4];
     uint32_t gammas[4];
@@ -165,7 +174,7 @@ __device__ __forceinline__ void decideAllTokens(const ColumnView<Dtype>& view, B
   if (!isLast) return;
   __threadfence();
   Best all = NO_BEST;
-  for (uint32_t at = threadIdx.x; at < gridDim.x; at += DECIDE_WARPS * 32) all = argmaxCombine(all, results[at]);
+  for (uint32_t at = threadIdx.x; at < gridDim.x; at += DECIDE_THREADS) all = argmaxCombine(all, results[at]);
   view.write(combineBlock(combineLanes(all, 1), shared), view.screen.vocabSize);
 }
 
@@ -175,11 +184,14 @@ __device__ __forceinline__ void decideColumns(const Screen& screen, Candidate* d
   __shared__ Best shared[DECIDE_WARPS];
   waitForKernelsBefore();
   const uint32_t columns = columnsOf(screen);
-  const uint32_t count = threadIdx.x < columns ? screen.states[threadIdx.x].contenders : 0;
-  const bool anyOverflow = __syncthreads_or(count > CONTENDER_ROOM);
+  bool overflows = false;
+  for (uint32_t column = threadIdx.x; column < columns; column += DECIDE_THREADS) overflows |= screen.states[column].contenders > CONTENDER_ROOM;
+  const bool anyOverflow = __syncthreads_or(overflows);
   if (blockIdx.x < columns) {
-    const uint32_t mine = screen.states[blockIdx.x].contenders;
-    if (mine <= CONTENDER_ROOM) decideContenders(ColumnView<Dtype>(screen, decisions, blockIdx.x), mine, shared);
+    const ColumnView<Dtype> view(screen, decisions, blockIdx.x);
+    const uint32_t count = screen.states[blockIdx.x].contenders;
+    if (!needsLogits(screen.columns[blockIdx.x])) decideEqualTokens(view);
+    else if (count <= CONTENDER_ROOM) decideContenders(view, count, shared);
   }
   if (!anyOverflow) return;
   for (uint32_t column = 0; column < columns; column++) {
@@ -188,7 +200,7 @@ __device__ __forceinline__ void decideColumns(const Screen& screen, Candidate* d
 }
 
 #define DECIDE(NAME, DTYPE) \
-  extern "C" __global__ void __launch_bounds__(DECIDE_WARPS * 32) decide_##NAME(const __grid_constant__ Screen screen, Candidate* decisions) { \
+  extern "C" __global__ void __launch_bounds__(DECIDE_THREADS, DECIDE_BLOCKS) decide_##NAME(const __grid_constant__ Screen screen, Candidate* decisions) { \
     decideColumns<DTYPE>(screen, decisions); \
   }
 DECIDE(bf16, Bf16)

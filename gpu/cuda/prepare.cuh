@@ -82,7 +82,7 @@ __device__ __forceinline__ Column columnOf(const Screen& screen, uint32_t row, u
   column.key0 = stream.key0 + 2 * PHILOX_W0;
   column.key1 = stream.key1 + 2 * PHILOX_W1;
   column.noise = noiseScaleOf(stream.tau);
-  column.error = __fmul_ru(screen.errorFactor, norm);
+  column.error = norm == 0 && stream.tau == 0 ? NAN : __fmul_ru(screen.errorFactor, fmaxf(norm, LEAST_NORM));
   return column;
 }
 
@@ -115,9 +115,9 @@ __device__ __forceinline__ void prepareColumn(const Screen& screen, const Prepar
   __syncthreads();
   if (threadIdx.x != 0) return;
   for (int warp = 1; warp < PREPARE_THREADS / 32; warp++) sum += sums[warp];
-  screen.columns[blockIdx.x] = columnOf(screen, row, sample, fmaxf(sqrtf(sum) * NORM_SLACK, LEAST_NORM));
+  screen.columns[blockIdx.x] = columnOf(screen, row, sample, sqrtf(sum) * NORM_SLACK);
   screen.states[blockIdx.x] = {};
-  if (blockIdx.x == 0) *screen.seeded = 0;
+  if (blockIdx.x % SEEDED_COLUMNS == 0) screen.seeded[blockIdx.x / SEEDED_COLUMNS] = 0;
 }
 
 #define PREPARE(NAME, DTYPE) \

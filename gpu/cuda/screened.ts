@@ -9,13 +9,16 @@ import type { Part, Source } from "./sweeper.js";
 const MAX_COLUMNS = 256;
 const COLUMN_BYTES = 48;
 const STATE_BYTES = 16;
+const SEEDED_BYTES = (MAX_COLUMNS / 16) * 4;
 const CONTENDER_BYTES = 24;
 const CONTENDER_ROOM = 2048;
 const SCREEN_THREADS = 384;
 const SCREEN_SHARED_BYTES = 227 << 10;
 const PREPARE_THREADS = 256;
-const DECIDE_THREADS = 256;
-/** Columns from which two blocks share their hidden rows. */
+const DECIDE_THREADS = 128;
+/** The screening kernels, by the columns that they have room for. */
+const ROOMS = [32, 64, 128, MAX_COLUMNS];
+/** Those from here on run in pairs of blocks. */
 const CLUSTER_FROM = 64;
 
 /** The bound below holds for at most so many columns of a head: the sums' own errors add less than 1 % to it. */
@@ -42,8 +45,8 @@ export class ScreenedKernels {
 
   #decide({ shape, units, tiles, weights, norms }: TilesHead, { block, request, values, decisions }: Part): void {
     const columns = block.rows * block.samples;
-    const room = columnRoom(columns);
-    const states = this.#states.reserve((MAX_COLUMNS + 1) * STATE_BYTES);
+    const room = ROOMS.find((most) => columns <= most)!;
+    const states = this.#states.reserve(MAX_COLUMNS * STATE_BYTES + SEEDED_BYTES);
     const addresses = [
       request,
       this.#columns.reserve(MAX_COLUMNS * COLUMN_BYTES),
@@ -55,7 +58,7 @@ export class ScreenedKernels {
       this.#operands.reserve(units * 2 * MAX_COLUMNS * 128),
     ];
     const factor = bitsOf(errorFactor(units));
-    const screen = structOf(addresses, [shape.vocabSize, tiles, units, room, block.firstRow, block.rows, block.firstSample, block.samples, factor]);
+    const screen = structOf(addresses, [shape.vocabSize, tiles, units, Math.ceil(columns / 8) * 8, block.firstRow, block.rows, block.firstSample, block.samples, factor]);
     const blocks = Math.min(this.#driver.multiprocessors, tiles);
     const prepare = structOf([values], [shape.hiddenSize]);
     this.#driver.launch(`prepare_${shape.dtype}`, { grid: [columns, 1], threads: PREPARE_THREADS, parameters: [screen, prepare] });
@@ -73,11 +76,6 @@ export class ScreenedKernels {
       startsEarly: true,
     });
   }
-}
-
-/** Columns of the smallest kernel that has room for so many. */
-function columnRoom(columns: number): number {
-  return Math.max(8, 1 << (32 - Math.clz32(columns - 1)));
 }
 
 /**

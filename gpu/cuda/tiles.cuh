@@ -9,11 +9,10 @@ constexpr uint32_t STEP_BYTES = 128; // of a row
 constexpr uint32_t TILE_TOKENS = 128;
 constexpr uint32_t TILE_BYTES = TILE_TOKENS * STEP_BYTES; // of a step
 
-/// Token 16 w + 4 q + 2 p + h of a tile is the row 16 w + 8 h + 2 q + p: the tensor cores give two neighbours to a thread and the
-/// next two to the thread four lanes on.
+/// Token 16 i + 4 q + 2 p + e of a tile is the row 16 i + 8 p + 2 q + e: the tensor cores give all four tokens of a q to one thread.
 __device__ __forceinline__ uint32_t rowOfToken(uint32_t token) {
   const uint32_t t = token % TILE_TOKENS;
-  return t / 16 * 16 + t % 2 * 8 + t / 4 % 4 * 2 + t / 2 % 2;
+  return t / 16 * 16 + t / 2 % 2 * 8 + t / 4 % 4 * 2 + t % 2;
 }
 
 /// Where a lane's four values of a unit lie in a piece of [steps, rows, 128 bytes].

@@ -3,7 +3,7 @@ import { cellsOf } from "../src/verify/gof/cells.js";
 import { countsOf } from "../src/verify/gof/counts.js";
 import { distributionsOf } from "../src/verify/gof/distributions.js";
 import { drawsOf } from "../src/verify/gof/draws.js";
-import { testsOf } from "../src/verify/gof/gof.js";
+import { evidenceOf, testsOf } from "../src/verify/gof/gof.js";
 
 /** Uniform numbers in [0, 1) of 53 bits: two of xoshiro128** (Blackman and Vigna) each. */
 export function uniforms(seed: number): () => number {
@@ -38,8 +38,11 @@ export function softmax(logits: ArrayLike<number>, temperature = 1): Float64Arra
   return weights.map((weight) => weight / total);
 }
 
-/** Draws tokens with the given weights: Walker's alias method. */
-export function sampler(weights: Float64Array, uniform: () => number): () => number {
+/** Draws a token with the given weights from a uniform number. */
+export type Table = (uniform: number) => number;
+
+/** Walker's alias method. */
+export function aliasTable(weights: Float64Array): Table {
   const total = weights.reduce((a, b) => a + b);
   const kept = weights.map((weight) => (weight * weights.length) / total);
   const alias = Int32Array.from(weights.keys());
@@ -53,11 +56,16 @@ export function sampler(weights: Float64Array, uniform: () => number): () => num
     if (kept[donor]! < 1) small.push(large.pop()!);
   }
   for (const token of [...small, ...large]) kept[token] = 1;
-  return () => {
-    const place = uniform() * weights.length;
+  return (uniform) => {
+    const place = uniform * weights.length;
     const token = Math.min(weights.length - 1, Math.floor(place));
     return place - token < kept[token]! ? token : alias[token]!;
   };
+}
+
+export function sampler(weights: Float64Array, uniform: () => number): () => number {
+  const table = aliasTable(weights);
+  return () => table(uniform());
 }
 
 export interface Setting {
@@ -120,12 +128,15 @@ export function prepared(setting: Setting, seed: number) {
     probabilities: Array.from({ length: rows }, (_, row) => softmax(logits.subarray(row * vocabSize, (row + 1) * vocabSize))),
     /** perRow draws of each */
     draw(samplers: readonly (() => number)[]): Int32Array {
-      return Int32Array.from({ length: rows * perRow }, (_, index) => samplers[Math.floor(index / perRow)]!());
+      const tokens = new Int32Array(rows * perRow);
+      for (const [row, sample] of samplers.entries()) for (let index = row * perRow; index < (row + 1) * perRow; index++) tokens[index] = sample();
+      return tokens;
     },
-    /** goodnessOfFit without its lists: the tests alone. */
-    tests(tokens: Int32Array, alpha: number) {
+    /** goodnessOfFit without its lists: whether a test fails, at each rate. */
+    alarms(tokens: Int32Array, alphas: readonly number[]): boolean[] {
       const draws = drawsOf(tokens, fullShape, axes, distributions);
-      return testsOf(draws, cells, countsOf(draws, cells), shards, alpha).tests;
+      const evidence = evidenceOf(draws, cells, countsOf(draws, cells), shards);
+      return alphas.map((alpha) => testsOf(evidence, alpha).tests.some(({ passed }) => !passed));
     },
   };
 }

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { deviateOf } from "../src/verify/gof/coins.js";
 import { testCount } from "../src/verify/gof/count-test.js";
 import { correlationAlong } from "../src/verify/gof/correlation.js";
+import { criticalBeside } from "../src/verify/gof/detection.js";
 import { largestAbove, limitOfLargest, sumAboveWithin, sumPointAbove } from "../src/verify/gof/joint.js";
 import { chiSquareAbove, noncentralChiSquareAbove, normalAbove, normalPointAbove } from "../src/verify/gof/special.js";
 import { someOf, sumTail } from "../src/verify/gof/binomial-sums.js";
@@ -44,6 +45,15 @@ describe("binomial", () => {
     expect(binomialTail(6, 7, 1)).toEqual({ above: 1, at: 0, below: 0 });
     expect(binomialTail(0, 0, 0.5)).toEqual({ above: 0, at: 1, below: 0 });
   });
+});
+
+/** With none beside it x draws of x have the probability 0.1^x. */
+test("critical counts beside others", () => {
+  expect(criticalBeside(0, 0.1, 100, 2e-5)).toEqual({ count: 5, part: expect.closeTo(0.2, 9) });
+  // P(X >= 1 of 3) = 1 - 0.9^3 = 0.271, P(X >= 2 of 4) = 0.0523, P(X = 2 of 4) = 6 * 0.01 * 0.81.
+  expect(criticalBeside(2, 0.1, 100, 0.05)).toEqual({ count: 3, part: expect.closeTo((0.05 - 0.0037) / 0.0486, 9) });
+  expect(criticalBeside(2, 0.1, 100, 0.06).count).toBe(2);
+  expect(criticalBeside(99, 0.1, 100, 1e-9)).toEqual({ count: 2, part: 0 });
 });
 
 describe("sum of binomials", () => {

@@ -37,26 +37,31 @@ function productSumAbove(x: number, lines: number, length: number): number {
   let [low, high] = [0, 0.5 / eigenvalues[0]!];
   let s = Math.min(x / (lines * (length - 1)), high / 2);
   for (let round = 0; round < 200; round++) {
-    const { mean, variance } = cumulants(s, eigenvalues, lines);
+    const { mean, variance } = slopes(s, eigenvalues, lines);
     if (Math.abs(mean - x) <= 1e-11 * Math.sqrt(variance)) break;
     if (mean < x) low = s;
     else high = s;
     const next = s + (x - mean) / variance;
     s = next > low && next < high ? next : (low + high) / 2;
   }
-  const { logarithm, variance } = cumulants(s, eigenvalues, lines);
-  const w = Math.sqrt(Math.max(0, 2 * (s * x - logarithm)));
-  return saddlepointAbove(w, s * Math.sqrt(variance), 0);
+  const w = Math.sqrt(Math.max(0, 2 * (s * x - cumulantFunction(s, eigenvalues, lines))));
+  return saddlepointAbove(w, s * Math.sqrt(slopes(s, eigenvalues, lines).variance), 0);
 }
 
-function cumulants(s: number, eigenvalues: Float64Array, lines: number) {
-  let [logarithm, mean, variance] = [0, 0, 0];
+function cumulantFunction(s: number, eigenvalues: Float64Array, lines: number): number {
+  let logarithm = 0;
+  for (const eigenvalue of eigenvalues) logarithm += Math.log1p(-((2 * s * eigenvalue) ** 2));
+  return (-lines * logarithm) / 2;
+}
+
+/** K'(s) and K''(s). */
+function slopes(s: number, eigenvalues: Float64Array, lines: number) {
+  let [mean, variance] = [0, 0];
   for (const eigenvalue of eigenvalues) {
     const square = 4 * eigenvalue * eigenvalue;
     const room = 1 - square * s * s;
-    logarithm -= Math.log(room);
     mean += (square * s) / room;
     variance += (square * (1 + square * s * s)) / (room * room);
   }
-  return { logarithm: (lines * logarithm) / 2, mean: lines * mean, variance: lines * variance };
+  return { mean: lines * mean, variance: lines * variance };
 }

@@ -1,7 +1,7 @@
 /** How often the tests find what is wrong: powers, by binomials and noncentral chi-square distributions. */
 import { limitOfLargest, sumPointAbove } from "./joint.js";
 import { noncentralChiSquareAbove } from "./special.js";
-import { binomialAt, binomialTail } from "./tails.js";
+import { binomialAt, binomialTail, type Tail } from "./tails.js";
 
 /** The smallest k with P(X >= k) <= rate, and with which part of it the next smaller k raises an alarm as well. */
 export interface Critical {
@@ -10,14 +10,24 @@ export interface Critical {
 }
 
 export function criticalCount(trials: number, probability: number, rate: number): Critical {
-  let [low, high] = [0, trials + 1];
+  return criticalOf(trials, (count) => binomialTail(count, trials, probability), rate);
+}
+
+/** Of one of several, which has the given share of them, when all others together are drawn `others` times. */
+export function criticalBeside(others: number, share: number, draws: number, rate: number): Critical {
+  return criticalOf(draws - others, (count) => binomialTail(count, others + count, share), rate);
+}
+
+/** tailAt: P(X >= count) under the hypothesis falls with the count. */
+function criticalOf(most: number, tailAt: (count: number) => Tail, rate: number): Critical {
+  let [low, high] = [0, most + 1];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    const { above, at } = binomialTail(middle, trials, probability);
+    const { above, at } = tailAt(middle);
     if (above + at <= rate) high = middle;
     else low = middle;
   }
-  const { above, at } = binomialTail(high - 1, trials, probability);
+  const { above, at } = tailAt(high - 1);
   return { count: high, part: Math.min(1, Math.max(0, (rate - above) / at)) };
 }
 

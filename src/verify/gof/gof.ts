@@ -6,12 +6,12 @@ import { SPEC_VERSION } from "../../spec/constants.js";
 import { VERSION } from "../../version.js";
 import type { GofDocument, GofTest } from "../documents.js";
 import { cellsOf, type Cells } from "./cells.js";
-import { coinsFor } from "./coins.js";
+import { coinsFor, type CoinStreams } from "./coins.js";
 import { countsOf, type Counts } from "./counts.js";
-import { collisionTests, dependencesOf, quantileTests, shardTests } from "./dependence-tests.js";
+import { collisionTests, dependencesOf, quantileTests, shardTests, type Dependences } from "./dependence-tests.js";
 import { distributionsOf, type Distributions } from "./distributions.js";
 import { drawsOf, type Draws } from "./draws.js";
-import { binTests, frequenciesOf, rareTests, rowTests, tailTests } from "./frequency-tests.js";
+import { binTests, frequenciesOf, rareTests, rowTests, tailTests, type Frequencies } from "./frequency-tests.js";
 import { checkGofOptions, type CheckedJudge, type CheckedTokens, type GofOptions } from "./input.js";
 import { binsOf, furthestTokens, tailOf } from "./listings.js";
 import { powerOf } from "./power.js";
@@ -57,7 +57,7 @@ export function judged(given: CheckedTokens, judge: CheckedJudge, distributions:
   const draws = drawsOf(support.tokens, given.shape, given.axes, distributions);
   const cells = cellsOf(draws);
   const counts = countsOf(draws, cells);
-  const { tests, rates } = testsOf(draws, cells, counts, judge.shards, alpha);
+  const { tests, rates } = testsOf(evidenceOf(draws, cells, counts, judge.shards), alpha);
   const passed = tests.every((test) => test.passed);
   const document = () => ({
     ...head,
@@ -71,11 +71,22 @@ export function judged(given: CheckedTokens, judge: CheckedJudge, distributions:
   return { passed, document };
 }
 
-/** alpha: of all of them. rates: how it is shared among those that look at frequencies. */
-export function testsOf(draws: Draws, cells: Cells, counts: Counts, shards: number, alpha: number): { tests: GofTest[]; rates: Rates } {
+/** What the tests look at, whatever their rates. */
+export interface Evidence {
+  readonly cells: Cells;
+  readonly coins: CoinStreams;
+  readonly frequencies: Frequencies;
+  readonly dependences: Dependences;
+}
+
+/** shards: 1: none are looked at */
+export function evidenceOf(draws: Draws, cells: Cells, counts: Counts, shards: number): Evidence {
   const coins = coinsFor(draws.tokens);
-  const frequencies = frequenciesOf(draws, cells, counts, coins);
-  const dependences = dependencesOf(draws, cells, shards, coins);
+  return { cells, coins, frequencies: frequenciesOf(draws, cells, counts, coins), dependences: dependencesOf(draws, cells, shards, coins) };
+}
+
+/** alpha: of all of them. rates: how it is shared among those that look at frequencies. */
+export function testsOf({ cells, coins, frequencies, dependences }: Evidence, alpha: number): { tests: GofTest[]; rates: Rates } {
   const shares = shareOut(alpha, {
     bins: frequencies.common.length > 0,
     // One bin alone is all of the bins.

@@ -5,7 +5,7 @@
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -45,6 +45,7 @@ export async function buildCuda({ force = false, log = () => {} } = {}) {
   const targets = TARGETS.flatMap((target) => ["-gencode", target]);
   // stdout may belong to whoever started this.
   execFileSync("nvcc", ["--fatbin", "-O3", "-std=c++17", "--compress-mode=size", ...ARITHMETIC, ...targets, "-I", folder, "-o", output, ...kernels], { stdio: ["ignore", 2, 2] });
+  appendFileSync(output, createHash("sha256").update(readFileSync(output)).digest()); // gpu/cuda/fatbin.ts asks for it
   writeFileSync(stampFile, hash);
   log(`flash-sampling.fatbin ${statSync(output).size} bytes`);
   return output;

@@ -18,8 +18,13 @@ export interface CudaTokens {
   readonly pointer: bigint;
 }
 
-/** Addresses and handles have 64 bits. */
-const HANDLE_LIMIT = 1n << 64n;
+const POINTER_LIMIT = 1n << 64n;
+
+/** The legacy default stream by both of its names, and the one of each thread. */
+const DEFAULT_STREAMS = [0n, 1n, 2n];
+/** Other streams are where the driver keeps them in the process: nowhere else can memory be, and the driver would look there. */
+const LEAST_ADDRESS = 1n << 16n;
+const ADDRESS_LIMIT = 1n << 57n;
 
 /** Whether values came with a pointer in place of data. */
 export function isAtPointer<T>(value: T): value is Extract<T, { readonly pointer: bigint }> {
@@ -40,7 +45,7 @@ export function checkCudaTokens(tokens: CudaTokens): PointerSlice {
 
 function checkPointer(name: string, pointer: unknown, valueBytes: number): bigint {
   if (typeof pointer !== "bigint") throw new TypeError(`"${name}" expected a bigint, got ${describe(pointer)}`);
-  if (pointer <= 0n || pointer >= HANDLE_LIMIT || pointer % BigInt(valueBytes) !== 0n) {
+  if (pointer <= 0n || pointer >= POINTER_LIMIT || pointer % BigInt(valueBytes) !== 0n) {
     throw new RangeError(`"${name}" expected an address in (0, 2^64) that is a multiple of ${valueBytes}, got ${describe(pointer)}`);
   }
   return pointer;
@@ -50,6 +55,7 @@ function checkPointer(name: string, pointer: unknown, valueBytes: number): bigin
 export function checkStream(stream: unknown): bigint | null {
   if (stream === undefined) return null;
   if (typeof stream !== "bigint") throw new TypeError(`"stream" expected a bigint, got ${describe(stream)}`);
-  if (stream < 0n || stream >= HANDLE_LIMIT) throw new RangeError(`"stream" expected a CUstream in [0, 2^64), got ${describe(stream)}`);
+  const isAddress = stream >= LEAST_ADDRESS && stream < ADDRESS_LIMIT;
+  if (!isAddress && !DEFAULT_STREAMS.includes(stream)) throw new RangeError(`"stream" expected a CUstream (0n, 1n, 2n or an address in [2^16, 2^57)), got ${describe(stream)}`);
   return stream;
 }

@@ -11,9 +11,17 @@ const PROTOTYPES = {
   cuCtxCreate: "int cuCtxCreate_v2(void *context, unsigned int flags, int device)",
   cuCtxDestroy: "int cuCtxDestroy_v2(uint64_t context)",
   cuCtxSetCurrent: "int cuCtxSetCurrent(uint64_t context)",
+  cuCtxGetCurrent: "int cuCtxGetCurrent(void *context)",
   cuCtxSynchronize: "int cuCtxSynchronize()",
   cuMemAlloc: "int cuMemAlloc_v2(void *address, size_t bytes)",
   cuMemFree: "int cuMemFree_v2(uint64_t address)",
+  cuMemAddressReserve: "int cuMemAddressReserve(void *address, size_t bytes, size_t alignment, uint64_t wanted, uint64_t flags)",
+  cuMemAddressFree: "int cuMemAddressFree(uint64_t address, size_t bytes)",
+  cuMemCreate: "int cuMemCreate(void *handle, size_t bytes, void *properties, uint64_t flags)",
+  cuMemRelease: "int cuMemRelease(uint64_t handle)",
+  cuMemMap: "int cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle, uint64_t flags)",
+  cuMemUnmap: "int cuMemUnmap(uint64_t address, size_t bytes)",
+  cuMemSetAccess: "int cuMemSetAccess(uint64_t address, size_t bytes, void *rights, size_t count)",
   cuMemHostAlloc: "int cuMemHostAlloc(void *address, size_t bytes, unsigned int flags)",
   cuMemFreeHost: "int cuMemFreeHost(uint64_t address)",
   cuMemcpyHtoD: "int cuMemcpyHtoD_v2(uint64_t target, void *source, size_t bytes)",
@@ -26,6 +34,11 @@ const PROTOTYPES = {
   cuStreamBeginCapture: "int cuStreamBeginCapture_v2(uint64_t stream, int mode)",
   cuStreamEndCapture: "int cuStreamEndCapture(uint64_t stream, void *graph)",
 } as const;
+
+/** Bytes of a piece of virtual memory. */
+export const PIECE_BYTES = 2 << 20;
+/** What the device may do with a piece: CU_MEM_ACCESS_FLAGS. null: nothing is mapped. */
+export type Rights = 3 | 1 | 0 | null;
 
 type Words = Float32Array | Uint16Array | Int32Array;
 
@@ -111,6 +124,39 @@ export class CudaMemory {
     } finally {
       this.#call("cuCtxDestroy", context);
       this.#call("cuCtxSetCurrent", this.#context);
+    }
+  }
+
+  /** Whether another context than the primary one, current before work, is current afterwards. */
+  async keepsForeignContext(work: () => Promise<unknown>): Promise<boolean> {
+    const context = this.#handle("cuCtxCreate", 0, 0);
+    try {
+      await work();
+      return this.#handle("cuCtxGetCurrent") === context;
+    } finally {
+      this.#call("cuCtxDestroy", context);
+      this.#call("cuCtxSetCurrent", this.#context);
+    }
+  }
+
+  /** What work gives with virtual memory in pieces, each with rights of its own. */
+  async withPieces<T>(pieces: readonly Rights[], work: (address: bigint) => Promise<T>): Promise<T> {
+    const start = this.#handle("cuMemAddressReserve", pieces.length * PIECE_BYTES, 0, 0n, 0n);
+    const placeOf = (index: number) => start + BigInt(index * PIECE_BYTES);
+    const words = (...values: number[]) => new Uint32Array(Uint32Array.from(values).buffer);
+    pieces.forEach((rights, index) => {
+      if (rights === null) return;
+      const memory = this.#handle("cuMemCreate", PIECE_BYTES, words(1, 0, 1, 0, 0, 0, 0, 0), 0n); // pinned, on device 0
+      this.#call("cuMemMap", placeOf(index), PIECE_BYTES, 0, memory, 0n);
+      this.#call("cuMemRelease", memory); // once it is mapped no more
+      if (rights > 0) this.#call("cuMemSetAccess", placeOf(index), PIECE_BYTES, words(1, 0, rights), 1);
+    });
+    try {
+      return await work(start);
+    } finally {
+      this.#call("cuCtxSynchronize");
+      pieces.forEach((rights, index) => rights !== null && this.#call("cuMemUnmap", placeOf(index), PIECE_BYTES));
+      this.#call("cuMemAddressFree", start, pieces.length * PIECE_BYTES);
     }
   }
 

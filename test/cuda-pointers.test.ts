@@ -76,7 +76,10 @@ describe("what a backend with pointers is given", () => {
     [{ hiddenStates: HIDDEN, tokensTo: { pointer: 64n }, details: true }, /"details" expected false with tokensTo, got true/],
     [{ hiddenStates: HIDDEN, tokensTo: { pointer: 64n }, onInvalid: "throw" }, /"onInvalid" expected "mark" with tokensTo, got "throw"/],
     [{ hiddenStates: HIDDEN, stream: 5 }, /"stream" expected a bigint, got 5/],
-    [{ hiddenStates: HIDDEN, stream: -1n }, /"stream" expected a CUstream in \[0, 2\^64\), got -1n/],
+    [{ hiddenStates: HIDDEN, stream: -1n }, /"stream" expected a CUstream \(0n, 1n, 2n or an address in \[2\^16, 2\^57\)\), got -1n/],
+    [{ hiddenStates: HIDDEN, stream: 3n }, /"stream" expected a CUstream .*, got 3n/],
+    [{ hiddenStates: HIDDEN, stream: 4096n }, /"stream" expected a CUstream .*, got 4096n/],
+    [{ hiddenStates: HIDDEN, stream: 1n << 63n }, /"stream" expected a CUstream/],
     [{ hiddenStates: Float32Array.of(1), stream: 0n }, /"stream" expected hidden states or tokens at a pointer, got neither/],
     [{ hiddenStates: { buffer: {}, dtype: "f32", shape: [1, 1] } }, /"hiddenStates" expected a buffer only with a sampler that was created with its device/],
   ];

@@ -3,7 +3,7 @@ import { deepStrictEqual, equal, match, notDeepStrictEqual, ok, rejects } from "
 import { createSampler, type CudaHiddenStates, type Dtype, type HeadArray, type SampleOptions, type Sampler } from "../src/index.js";
 import { prepareHiddenStates } from "../src/hidden.js";
 import { widen, type FloatData, type FloatDtype } from "../src/matrix.js";
-import type { CudaMemory } from "./cuda-memory.js";
+import { PIECE_BYTES, type CudaMemory } from "./cuda-memory.js";
 import { adversarial, asFormat, FLOATS } from "./hidden-inputs.js";
 import { DTYPES, Inputs, makeWeights } from "./problems.js";
 
@@ -222,11 +222,91 @@ const refusedPointers: PointerCheck = {
     const stream = memory.createStream();
     await memory.capturing(stream, () => refuses({ ...at(hidden), stream }, /"stream" expected a stream that is not being captured/));
     memory.destroyStream(stream);
+    await refuses({ ...at(hidden), stream }, /"stream" expected a CUstream, got one that was destroyed or never was/);
+    await refuses({ ...at(hidden), stream: hidden }, /"stream" expected a CUstream, got memory of the device/);
+    for (const none of [3n, 4096n, 1n << 63n]) await refuses({ ...at(hidden), stream: none }, /"stream" expected a CUstream \(0n, 1n, 2n or an address/);
     const { tokens } = await sampler.sample({ hiddenStates: data, seed: 1n });
     deepStrictEqual((await sampler.sample({ ...at(hidden), seed: 1n })).tokens, tokens);
     equal(tokens.length, 2);
     [hidden, small].forEach((address) => memory.free(address));
     sampler.dispose();
+  },
+};
+
+/** Their memory is there until they are done; what begins later is refused. */
+const disposedMeanwhile: PointerCheck = {
+  name: "calls that were begun are answered when their sampler is disposed of meanwhile",
+  async run(memory) {
+    for (const dtype of ["bf16", "f32"] as const) {
+      const sampler = await cuda(headOf(dtype, 700, 96));
+      const data = normals(6, 40 * 96);
+      const pointer = memory.with(data);
+      const { tokens } = await sampler.sample({ hiddenStates: data, seed: 2n });
+      for (const hiddenStates of [data, { pointer, dtype: "f32", shape: [40, 96] } as const]) {
+        const brief = await cuda(headOf(dtype, 700, 96));
+        const begun = [brief, brief, sampler, brief].map((used) => used.sample({ hiddenStates, seed: 2n }));
+        brief.dispose();
+        brief.dispose();
+        const later = rejects(brief.sample({ hiddenStates, seed: 2n }), /"sampler" expected to be in use, got one that was disposed/);
+        const next = await cuda(headOf(dtype, 700, 96)); // may get its memory
+        deepStrictEqual((await Promise.all(begun)).map((result) => result.tokens), [tokens, tokens, tokens, tokens]);
+        await later;
+        next.dispose();
+      }
+      memory.free(pointer);
+      sampler.dispose();
+    }
+  },
+};
+
+/** An illegal access would end all CUDA work of the process, so the call after each refusal shows that there was none. */
+const virtualMemory: PointerCheck = {
+  name: "virtual memory is used where it is mapped with the rights for it, across pieces, and refused elsewhere",
+  async run(memory) {
+    const sampler = await cuda(headOf("bf16", 20, 8));
+    const data = normals(3, 32);
+    const call = { seed: 1n, numSamples: 8 };
+    const { tokens } = await sampler.sample({ hiddenStates: data, ...call });
+    const good = memory.with(data);
+    await memory.withPieces([3, 3, 1, null, 0, 3], async (start) => {
+      /** So many bytes before the end of a piece; a call reads and writes 128. */
+      const before = (piece: number, bytes: number) => start + BigInt((piece + 1) * PIECE_BYTES - bytes);
+      const read = (pointer: bigint) => sampler.sample({ hiddenStates: { pointer, dtype: "f32", shape: [4, 8] }, onInvalid: "mark", ...call });
+      const write = (pointer: bigint) => sampler.sample({ hiddenStates: { pointer: good, dtype: "f32", shape: [4, 8] }, tokensTo: { pointer }, ...call });
+      memory.write(before(0, 64), data);
+      deepStrictEqual((await read(before(0, 64))).tokens, tokens);
+      await write(before(0, 64));
+      deepStrictEqual(memory.read(before(0, 64), 32), tokens);
+      await Promise.all([read(before(1, 64)), read(before(2, 128))]); // whatever is there
+      const refusals: readonly (readonly [typeof read | typeof write, bigint, RegExp])[] = [
+        [write, before(1, 64), /"tokensTo\.pointer" expected 128 bytes of memory, got 64 from/],
+        [write, before(2, 128), /"tokensTo\.pointer" expected memory that the CUDA device may write/],
+        [read, before(2, 64), /"hiddenStates\.pointer" expected 128 bytes of memory, got 64 from/],
+        [read, before(3, 128), /"hiddenStates\.pointer" expected memory of the CUDA device, got .* none/],
+        [read, before(4, 128), /"hiddenStates\.pointer" expected memory that the CUDA device may read/],
+        [read, before(5, 64), /"hiddenStates\.pointer" expected 128 bytes of memory, got 64 from/],
+      ];
+      for (const [use, pointer, message] of refusals) {
+        await rejects(use(pointer) as Promise<unknown>, { name: "RangeError", message });
+        deepStrictEqual((await read(good)).tokens, tokens);
+      }
+    });
+    memory.free(good);
+    sampler.dispose();
+  },
+};
+
+const foreignContext: PointerCheck = {
+  name: "another context of the caller stays current",
+  async run(memory) {
+    const data = normals(3, 16);
+    const use = async (): Promise<void> => {
+      const sampler = await cuda(headOf("bf16", 20, 8));
+      await sampler.sample({ hiddenStates: data });
+      sampler.dispose();
+      await rejects(cuda(headOf("f32", 2, 3)).then((other) => other.sample({ hiddenStates: { pointer: 64n, dtype: "f32", shape: [1, 3] } })), RangeError);
+    };
+    ok(await memory.keepsForeignContext(use));
   },
 };
 
@@ -240,4 +320,7 @@ export const POINTER_CHECKS: readonly PointerCheck[] = [
   streamOrder,
   callsAtOnce,
   refusedPointers,
+  disposedMeanwhile,
+  virtualMemory,
+  foreignContext,
 ];

@@ -1,17 +1,23 @@
-/** NVIDIA's driver API (libcuda) through koffi: the few calls that the backend needs, each with its error checked. */
-import type { LibraryHandle } from "koffi";
+/** What the backend asks of NVIDIA's driver, each call with its error checked. */
 import { GpuError } from "../gpu-error.js";
+import { openFatbin } from "./fatbin.js";
 import { LaunchArguments, type Launch } from "./launch-arguments.js";
-
-const LIBRARIES: Readonly<Record<string, string>> = { linux: "libcuda.so.1", win32: "nvcuda.dll" };
+import { openLibrary, type Call, type Calls, type Koffi } from "./library.js";
 
 // Of cuda.h.
 const SUCCESS = 0;
 const OUT_OF_MEMORY = 2;
+const NO_DEVICE = 100;
+const INVALID_CONTEXT = 201;
+const INVALID_HANDLE = 400;
 const NOT_READY = 600;
+const CONTEXT_IS_DESTROYED = 709;
+/** What the driver says of a handle whose stream is gone. */
+const NO_STREAM = [INVALID_CONTEXT, INVALID_HANDLE, CONTEXT_IS_DESTROYED];
 const ATTRIBUTE_MAJOR = 75;
 const ATTRIBUTE_MINOR = 76;
 const ATTRIBUTE_MULTIPROCESSORS = 16;
+const FUNCTION_PTX_VERSION = 5;
 const FUNCTION_SHARED_BYTES = 8;
 const STREAM_NON_BLOCKING = 1;
 const EVENT_DISABLE_TIMING = 2;
@@ -20,48 +26,30 @@ const POINTER_MEMORY_TYPE = 2;
 const POINTER_DEVICE = 9;
 const POINTER_RANGE_START = 11;
 const POINTER_RANGE_BYTES = 12;
+const POINTER_ACCESS = 16;
+const POINTER_MAPPING_BYTES = 18;
+const POINTER_MAPPING_START = 19;
 const MEMORY_TYPE_DEVICE = 2n;
+/** Both bits, of which the lower one allows reading. */
+const ACCESS_READ_WRITE = 3n;
 
-/** Handles and device addresses are 64-bit numbers here; `void *` takes a view of an ArrayBuffer, which does not move. */
-const CALLS = {
-  cuInit: "int cuInit(unsigned int flags)",
-  cuDeviceGetCount: "int cuDeviceGetCount(void *count)",
-  cuDeviceGet: "int cuDeviceGet(void *device, int ordinal)",
-  cuDeviceGetName: "int cuDeviceGetName(void *name, int length, int device)",
-  cuDeviceGetAttribute: "int cuDeviceGetAttribute(void *value, int attribute, int device)",
-  cuDevicePrimaryCtxRetain: "int cuDevicePrimaryCtxRetain(void *context, int device)",
-  cuCtxSetCurrent: "int cuCtxSetCurrent(uint64_t context)",
-  cuModuleLoadData: "int cuModuleLoadData(void *module, void *image)",
-  cuModuleGetFunction: "int cuModuleGetFunction(void *function, uint64_t module, const char *name)",
-  cuMemAlloc: "int cuMemAlloc_v2(void *address, size_t bytes)",
-  cuMemFree: "int cuMemFree_v2(uint64_t address)",
-  cuMemHostAlloc: "int cuMemHostAlloc(void *address, size_t bytes, unsigned int flags)",
-  cuMemFreeHost: "int cuMemFreeHost(uint64_t address)",
-  cuMemsetD8: "int cuMemsetD8Async(uint64_t address, unsigned char value, size_t bytes, uint64_t stream)",
-  cuMemcpyHtoD: "int cuMemcpyHtoDAsync_v2(uint64_t target, void *source, size_t bytes, uint64_t stream)",
-  cuMemcpyHtoDAsync: "int cuMemcpyHtoDAsync_v2(uint64_t target, uint64_t source, size_t bytes, uint64_t stream)",
-  cuMemcpyDtoHAsync: "int cuMemcpyDtoHAsync_v2(uint64_t target, uint64_t source, size_t bytes, uint64_t stream)",
-  cuStreamCreate: "int cuStreamCreate(void *stream, unsigned int flags)",
-  cuStreamSynchronize: "int cuStreamSynchronize(uint64_t stream)",
-  cuStreamQuery: "int cuStreamQuery(uint64_t stream)",
-  cuStreamWaitEvent: "int cuStreamWaitEvent(uint64_t stream, uint64_t event, unsigned int flags)",
-  cuStreamGetCtx: "int cuStreamGetCtx(uint64_t stream, void *context)",
-  cuStreamIsCapturing: "int cuStreamIsCapturing(uint64_t stream, void *status)",
-  cuEventCreate: "int cuEventCreate(void *event, unsigned int flags)",
-  cuEventRecord: "int cuEventRecord(uint64_t event, uint64_t stream)",
-  cuPointerGetAttribute: "int cuPointerGetAttribute(void *value, int attribute, uint64_t pointer)",
-  cuFuncSetAttribute: "int cuFuncSetAttribute(uint64_t function, int attribute, int value)",
-  cuLaunchKernelEx: "int cuLaunchKernelEx(void *config, uint64_t function, void *parameters, void *extra)",
-  cuGetErrorName: "int cuGetErrorName(int error, void *name)",
-} as const;
-
-type Call = keyof typeof CALLS;
-type KoffiFunction = ReturnType<LibraryHandle["func"]>;
+/** As build-cuda.mjs compiles the kernels. */
+const LEAST_MAJOR = 8;
 
 /** Memory of this process that the device can copy from and to by itself. */
 export interface PinnedMemory {
   readonly address: bigint;
   readonly bytes: ArrayBuffer;
+}
+
+/** Memory of the device around an address. */
+export interface MappedMemory {
+  /** Where what is mapped in one piece ends. */
+  readonly end: bigint;
+  /** Whether the allocation has more behind it, mapped or not. */
+  readonly goesOn: boolean;
+  readonly isReadable: boolean;
+  readonly isWritable: boolean;
 }
 
 export class CudaDriver {
@@ -70,8 +58,8 @@ export class CudaDriver {
   /** major.minor */
   readonly capability: string;
   readonly multiprocessors: number;
-  readonly #koffi: typeof import("koffi").default;
-  readonly #calls: Readonly<Record<Call, KoffiFunction>>;
+  readonly #koffi: Koffi;
+  readonly #calls: Calls;
   readonly #context: bigint;
   readonly #module: bigint;
   readonly #functions = new Map<string, bigint>();
@@ -79,47 +67,49 @@ export class CudaDriver {
   readonly #arguments: LaunchArguments;
   readonly #device: number;
   readonly #event: bigint;
+  readonly #allocated = new Set<bigint>();
+  readonly #pinned = new Set<bigint>();
+  readonly #popped = new BigUint64Array(new ArrayBuffer(8));
 
   /** @throws Error whose message says what is missing */
-  static async open(fatbin: Uint8Array): Promise<CudaDriver> {
-    const { default: koffi } = await import("koffi").catch((cause: Error & { code?: string }) => {
-      const reason = cause.code === "ERR_MODULE_NOT_FOUND" ? "is not installed (npm install koffi)" : `does not load: ${cause.message}`;
-      throw new Error(`the package koffi ${reason}`, { cause });
-    });
-    const name = LIBRARIES[process.platform];
-    if (name === undefined) throw new Error(`NVIDIA has no driver for ${process.platform}`);
-    let library: LibraryHandle;
-    try {
-      library = koffi.load(name);
-    } catch (cause) {
-      throw new Error(`NVIDIA's driver (${name}) was not found`, { cause });
-    }
-    return new CudaDriver(koffi, library, fatbin);
+  static async open(file: Uint8Array): Promise<CudaDriver> {
+    const fatbin = await openFatbin(file);
+    const { koffi, calls } = await openLibrary();
+    return new CudaDriver(koffi, calls, fatbin);
   }
 
-  private constructor(koffi: typeof import("koffi").default, library: LibraryHandle, fatbin: Uint8Array) {
+  private constructor(koffi: Koffi, calls: Calls, fatbin: Uint8Array) {
     this.#koffi = koffi;
     this.#arguments = new LaunchArguments((buffer) => koffi.address(buffer) as bigint);
-    this.#calls = Object.fromEntries(Object.entries(CALLS).map(([call, prototype]) => [call, library.func(prototype)])) as Record<Call, KoffiFunction>;
-    this.#call("cuInit", 0);
-    if (this.#number("cuDeviceGetCount") === 0) throw new Error("NVIDIA's driver has no device");
+    this.#calls = calls;
+    const status = calls.cuInit(0) as number;
+    if (status !== SUCCESS && status !== NO_DEVICE) throw this.#error("cuInit", status);
+    if (status === NO_DEVICE || this.#number("cuDeviceGetCount") === 0) throw new Error("NVIDIA's driver has no device");
     const device = this.#number("cuDeviceGet", 0);
     this.#device = device;
     const attribute = (which: number) => this.#number("cuDeviceGetAttribute", which, device);
-    this.capability = `${attribute(ATTRIBUTE_MAJOR)}.${attribute(ATTRIBUTE_MINOR)}`;
+    const major = attribute(ATTRIBUTE_MAJOR);
+    this.capability = `${major}.${attribute(ATTRIBUTE_MINOR)}`;
     this.multiprocessors = attribute(ATTRIBUTE_MULTIPROCESSORS);
     this.description = `${this.#deviceName(device)}, compute capability ${this.capability}`;
+    if (major < LEAST_MAJOR) throw new Error(`the kernels need compute capability ${LEAST_MAJOR}.0 or more, got ${this.description}`);
     this.#context = this.#handle("cuDevicePrimaryCtxRetain", device);
-    this.#makeCurrent();
-    this.#module = this.#handle("cuModuleLoadData", offHeap(fatbin));
-    this.stream = this.#handle("cuStreamCreate", STREAM_NON_BLOCKING);
-    this.#event = this.#handle("cuEventCreate", EVENT_DISABLE_TIMING);
+    try {
+      const load = () => this.#handle("cuModuleLoadData", offHeap(fatbin));
+      const create = () => [this.#handle("cuStreamCreate", STREAM_NON_BLOCKING), this.#handle("cuEventCreate", EVENT_DISABLE_TIMING)] as const;
+      this.#module = this.#inContext(load);
+      [this.stream, this.#event] = this.#inContext(create);
+    } catch (error) {
+      this.#call("cuDevicePrimaryCtxRelease", device); // half a gigabyte of the device's memory
+      throw error;
+    }
   }
 
   allocate(bytes: number, what: string): bigint {
-    this.#makeCurrent();
     try {
-      return this.#handle("cuMemAlloc", Math.max(bytes, 16));
+      const address = this.#inContext(() => this.#handle("cuMemAlloc", Math.max(bytes, 16)));
+      this.#allocated.add(address);
+      return address;
     } catch (error) {
       if ((error as GpuError).kind !== "out-of-memory") throw error;
       throw new GpuError("out-of-memory", `"device" expected ${bytes} bytes for ${what}, got none`);
@@ -127,60 +117,69 @@ export class CudaDriver {
   }
 
   free(address: bigint): void {
-    this.#makeCurrent();
-    this.#call("cuMemFree", address);
+    this.#allocated.delete(address);
+    this.#inContext(() => this.#call("cuMemFree", address));
   }
 
   allocatePinned(bytes: number): PinnedMemory {
-    this.#makeCurrent();
-    const address = this.#handle("cuMemHostAlloc", bytes, 0);
+    const address = this.#inContext(() => this.#handle("cuMemHostAlloc", bytes, 0));
+    this.#pinned.add(address);
     return { address, bytes: this.#koffi.view(address, bytes) };
   }
 
   freePinned({ address }: PinnedMemory): void {
-    this.#makeCurrent();
-    this.#call("cuMemFreeHost", address);
+    this.#pinned.delete(address);
+    this.#inContext(() => this.#call("cuMemFreeHost", address));
   }
 
   clear(address: bigint, bytes: number): void {
-    this.#makeCurrent();
-    this.#call("cuMemsetD8", address, 0, bytes, this.stream);
+    this.#inContext(() => this.#call("cuMemsetD8", address, 0, bytes, this.stream));
   }
 
   /** Returns when the bytes may change again. */
   upload(target: bigint, bytes: Uint8Array): void {
-    this.#makeCurrent();
-    this.#call("cuMemcpyHtoD", target, bytes, bytes.byteLength, this.stream);
-    this.#call("cuStreamSynchronize", this.stream);
+    this.#inContext(() => {
+      this.#call("cuMemcpyHtoD", target, bytes, bytes.byteLength, this.stream);
+      this.#call("cuStreamSynchronize", this.stream);
+    });
   }
 
   uploadPinned(target: bigint, { address }: PinnedMemory, bytes: number): void {
-    this.#makeCurrent();
-    this.#call("cuMemcpyHtoDAsync", target, address, bytes, this.stream);
+    this.#inContext(() => this.#call("cuMemcpyHtoDAsync", target, address, bytes, this.stream));
   }
 
   /** @param target an address in pinned memory */
   downloadPinned(target: bigint, source: bigint, bytes: number): void {
-    this.#makeCurrent();
-    this.#call("cuMemcpyDtoHAsync", target, source, bytes, this.stream);
+    this.#inContext(() => this.#call("cuMemcpyDtoHAsync", target, source, bytes, this.stream));
   }
 
-  /** Where the device memory that holds an address begins and ends; null for what is no memory of this device. */
-  memoryAt(address: bigint): { readonly start: bigint; readonly end: bigint } | null {
-    const isOurs = this.#pointerAttribute(POINTER_MEMORY_TYPE, address) === MEMORY_TYPE_DEVICE && this.#pointerAttribute(POINTER_DEVICE, address) === BigInt(this.#device);
-    const [start, bytes] = isOurs ? [this.#pointerAttribute(POINTER_RANGE_START, address), this.#pointerAttribute(POINTER_RANGE_BYTES, address)] : [null, null];
-    return start === null || bytes === null ? null : { start, end: start + bytes };
+  /** null for what is no memory of this device. Virtual memory may be mapped in pieces, each with its own rights. */
+  memoryAt(address: bigint): MappedMemory | null {
+    return this.#inContext(() => {
+      const attribute = (which: number) => this.#pointerAttribute(which, address);
+      const isOurs = attribute(POINTER_MEMORY_TYPE) === MEMORY_TYPE_DEVICE && attribute(POINTER_DEVICE) === BigInt(this.#device);
+      const [start, bytes] = isOurs ? [attribute(POINTER_RANGE_START), attribute(POINTER_RANGE_BYTES)] : [null, null];
+      if (start === null || bytes === null) return null;
+      const [mappedAt, mappedBytes] = [attribute(POINTER_MAPPING_START), attribute(POINTER_MAPPING_BYTES)];
+      const access = attribute(POINTER_ACCESS) ?? ACCESS_READ_WRITE;
+      const end = start + bytes;
+      const mappedEnd = mappedAt === null || mappedBytes === null ? end : mappedAt + mappedBytes;
+      return { end: mappedEnd < end ? mappedEnd : end, goesOn: mappedEnd < end, isReadable: access !== 0n, isWritable: access === ACCESS_READ_WRITE };
+    });
   }
 
   /** What keeps work from being put in order with a stream, or null. */
   streamObstacle(stream: bigint): string | null {
-    this.#makeCurrent();
-    const written = new BigUint64Array(new ArrayBuffer(8));
-    this.#call("cuStreamGetCtx", stream, written);
-    if (written[0] !== this.#context) return "a stream of the device's primary context, got one of another context";
-    written[0] = 0n;
-    this.#call("cuStreamIsCapturing", stream, written);
-    return written[0] === 0n ? null : "a stream that is not being captured, got one that is";
+    return this.#inContext(() => {
+      const written = new BigUint64Array(new ArrayBuffer(8));
+      const status = this.#calls.cuStreamGetCtx(stream, written) as number;
+      if (NO_STREAM.includes(status)) return "a CUstream, got one that was destroyed or never was";
+      if (status !== SUCCESS) throw this.#error("cuStreamGetCtx", status);
+      if (written[0] !== this.#context) return "a stream of the device's primary context, got one of another context";
+      written[0] = 0n;
+      this.#call("cuStreamIsCapturing", stream, written);
+      return written[0] === 0n ? null : "a stream that is not being captured, got one that is";
+    });
   }
 
   /** What is asked for from now on waits for what is on a stream of somebody else's. */
@@ -195,14 +194,14 @@ export class CudaDriver {
 
   /** A wait is for the event as it was recorded last: it can be recorded again at once. */
   #putInOrder(before: bigint, after: bigint): void {
-    this.#makeCurrent();
-    this.#call("cuEventRecord", this.#event, before);
-    this.#call("cuStreamWaitEvent", after, this.#event, 0);
+    this.#inContext(() => {
+      this.#call("cuEventRecord", this.#event, before);
+      this.#call("cuStreamWaitEvent", after, this.#event, 0);
+    });
   }
 
   /** null for an address that the driver does not know. */
   #pointerAttribute(which: number, address: bigint): bigint | null {
-    this.#makeCurrent();
     const written = new BigUint64Array(new ArrayBuffer(8));
     const status = this.#calls.cuPointerGetAttribute(written, which, address) as number;
     if (status !== SUCCESS && status !== INVALID_VALUE) throw this.#error("cuPointerGetAttribute", status);
@@ -210,21 +209,44 @@ export class CudaDriver {
   }
 
   launch(name: string, launch: Launch): void {
-    this.#makeCurrent();
-    const kernel = this.#function(name, launch.sharedBytes ?? 0);
-    this.#arguments.set(this.stream, launch);
-    this.#call("cuLaunchKernelEx", this.#arguments.config, kernel, this.#arguments.parameters, null);
+    this.#inContext(() => {
+      const kernel = this.#function(name, launch.sharedBytes ?? 0);
+      this.#arguments.set(this.stream, launch);
+      this.#call("cuLaunchKernelEx", this.#arguments.config, kernel, this.#arguments.parameters, null);
+    });
+  }
+
+  /** For which virtual architecture a kernel that was loaded is written, as major * 10 + minor. */
+  architectureOf(name: string): number {
+    return this.#inContext(() => {
+      const kernel = this.#handle("cuModuleGetFunction", this.#module, name);
+      return this.#number("cuFuncGetAttribute", FUNCTION_PTX_VERSION, kernel);
+    });
   }
 
   /** Resolves when all that was asked for is done. The event loop goes on meanwhile. */
   async finish(): Promise<void> {
     for (;;) {
-      this.#makeCurrent();
-      const status = this.#calls.cuStreamQuery(this.stream) as number;
+      const status = this.#inContext(() => this.#calls.cuStreamQuery(this.stream) as number);
       if (status === SUCCESS) return;
       if (status !== NOT_READY) throw this.#error("cuStreamQuery", status);
       await new Promise((resolve) => setImmediate(resolve));
     }
+  }
+
+  /** Gives all back, once the device is done. A device that failed has nothing to give back. */
+  close(): void {
+    try {
+      this.#inContext(() => {
+        this.#call("cuStreamSynchronize", this.stream);
+        this.#allocated.forEach((address) => this.#call("cuMemFree", address));
+        this.#pinned.forEach((address) => this.#call("cuMemFreeHost", address));
+        this.#call("cuEventDestroy", this.#event);
+        this.#call("cuStreamDestroy", this.stream);
+        this.#call("cuModuleUnload", this.#module);
+      });
+      this.#call("cuDevicePrimaryCtxRelease", this.#device);
+    } catch {}
   }
 
   #function(name: string, sharedBytes: number): bigint {
@@ -237,9 +259,14 @@ export class CudaDriver {
     return found;
   }
 
-  /** Other code of this thread may use CUDA as well, with another context. */
-  #makeCurrent(): void {
-    this.#call("cuCtxSetCurrent", this.#context);
+  /** Other code of this thread may use CUDA as well, with another context, which is current again afterwards. */
+  #inContext<T>(work: () => T): T {
+    this.#call("cuCtxPushCurrent", this.#context);
+    try {
+      return work();
+    } finally {
+      this.#calls.cuCtxPopCurrent(this.#popped); // an error of the work is what counts
+    }
   }
 
   #deviceName(device: number): string {

@@ -19,7 +19,7 @@ import { assertMemory, assertStream } from "./caller-memory.js";
 import type { CudaDriver } from "./driver.js";
 import type { GivenRows } from "./input.js";
 import { MOST_ROWS } from "./plain.js";
-import { MOST_COLUMNS_OF_HEAD } from "./screened.js";
+import { canScreen, MOST_COLUMNS_OF_HEAD } from "./screened.js";
 import { structOf } from "./structs.js";
 import type { Sweeper } from "./sweeper.js";
 
@@ -59,8 +59,7 @@ const ARRANGE_WARPS = 4;
 
 /** @throws GpuError "out-of-memory" */
 export function createSink(driver: CudaDriver, sweeper: Sweeper, shape: HeadShape, scales: Float32Array | null): HeadSink {
-  // Other devices' tensor cores have not been measured: their screen would have no bound.
-  const isScreened = driver.capability === "9.0" && (shape.dtype === "bf16" || shape.dtype === "f16") && shape.hiddenSize <= MOST_COLUMNS_OF_HEAD;
+  const isScreened = (shape.dtype === "bf16" || shape.dtype === "f16") && shape.hiddenSize <= MOST_COLUMNS_OF_HEAD && canScreen(driver);
   return isScreened ? new TilesSink(driver, sweeper, shape) : new RowsSink(driver, sweeper, shape, scales);
 }
 
@@ -201,23 +200,23 @@ class CudaHead implements BackendHead {
 
   async sample({ hiddenStates, request }: Batch): Promise<Candidates> {
     const call = { given: { values: hiddenStates, isRefused: [] }, request, tokensTo: null, stream: null };
-    const { candidates } = await this.#sweeper.sampleHead(() => this.#inUse(), call);
+    const { candidates } = await this.#sweeper.sampleHead(this.#inUse(), call);
     return candidates!;
   }
 
   async sampleAtPointers(batch: PointerBatch): Promise<DeviceDecisions> {
     const { request, tokensTo, stream } = batch;
     if (stream !== null) assertStream(this.#driver, stream);
-    if (tokensTo !== null) assertMemory(this.#driver, "tokensTo.pointer", tokensTo.pointer, request[HEADER_ROWS]! * request[HEADER_SAMPLES]! * 4);
+    if (tokensTo !== null) assertMemory(this.#driver, "tokensTo.pointer", tokensTo.pointer, request[HEADER_ROWS]! * request[HEADER_SAMPLES]! * 4, "write");
     const call = { given: this.#givenRows(batch), request, tokensTo: tokensTo?.pointer ?? null, stream };
-    return this.#sweeper.sampleHead(() => this.#inUse(), call);
+    return this.#sweeper.sampleHead(this.#inUse(), call);
   }
 
   #givenRows({ hiddenStates, request, largestMagnitude }: PointerBatch): GivenRows {
     if ("values" in hiddenStates) return hiddenStates;
     const { pointer, dtype } = hiddenStates;
     const { shape } = this.#inUse();
-    assertMemory(this.#driver, "hiddenStates.pointer", pointer, request[HEADER_ROWS]! * shape.hiddenSize * DTYPE_BYTES[dtype]);
+    assertMemory(this.#driver, "hiddenStates.pointer", pointer, request[HEADER_ROWS]! * shape.hiddenSize * DTYPE_BYTES[dtype], "read");
     const exponentLimit = hiddenExponentLimit(largestMagnitude, shape.hiddenSize);
     return { pointer, dtype, columns: shape.hiddenSize, operand: operandFormat(shape.dtype), exponentLimit };
   }

@@ -1,4 +1,5 @@
 /** The CUDA backend: heads and logits on one device. */
+import { isMainThread } from "node:worker_threads";
 import type { Backend, Candidates, DeviceReport, HeadShape, HeadSink, LogitsBatch } from "../../src/backend.js";
 import { CudaDriver } from "./driver.js";
 import { createSink } from "./head.js";
@@ -18,7 +19,11 @@ function openShared(loadFatbin: () => Promise<Uint8Array>): Promise<Opened> {
   if (shared === null) {
     shared = loadFatbin()
       .then((fatbin) => CudaDriver.open(fatbin))
-      .then((driver) => ({ driver, sweeper: new Sweeper(driver) }));
+      .then((driver) => {
+        // The device is the process's: what a thread that ends has there would stay.
+        if (!isMainThread) process.once("exit", () => driver.close());
+        return { driver, sweeper: new Sweeper(driver) };
+      });
     shared.catch(() => (shared = null));
   }
   return shared;

@@ -1,6 +1,14 @@
 /** Memory that grows with what is asked of it. */
 import type { CudaDriver, PinnedMemory } from "./driver.js";
 
+/** Spare room at most, of memory that is never given back. */
+const MOST_SPARE_BYTES = 32 << 20;
+
+/** Twice the bytes, so that calls that grow little by little seldom ask the driver. */
+function withSpare(bytes: number): number {
+  return bytes + Math.min(bytes, MOST_SPARE_BYTES);
+}
+
 /** Memory of the device. */
 export class DeviceMemory {
   readonly #driver: CudaDriver;
@@ -17,12 +25,12 @@ export class DeviceMemory {
   /** At least so many bytes. What they held is gone when the address changes, and new ones are zero. @throws GpuError "out-of-memory" */
   reserve(bytes: number): bigint {
     if (this.#bytes >= bytes) return this.#address;
-    const address = this.#driver.allocate(2 * bytes, this.#what);
     this.drop();
-    this.#address = address;
-    this.#bytes = 2 * bytes;
-    this.#driver.clear(address, this.#bytes);
-    return address;
+    const reserved = withSpare(bytes);
+    this.#address = this.#driver.allocate(reserved, this.#what);
+    this.#bytes = reserved;
+    this.#driver.clear(this.#address, reserved);
+    return this.#address;
   }
 
   /** Gives it back. */
@@ -44,9 +52,9 @@ export class StagingMemory {
   /** At least so many bytes. What they held is gone. */
   reserve(bytes: number): PinnedMemory {
     if (this.#memory !== null && this.#memory.bytes.byteLength >= bytes) return this.#memory;
-    const memory = this.#driver.allocatePinned(2 * bytes);
     if (this.#memory !== null) this.#driver.freePinned(this.#memory);
-    this.#memory = memory;
-    return memory;
+    this.#memory = null;
+    this.#memory = this.#driver.allocatePinned(withSpare(bytes));
+    return this.#memory;
   }
 }

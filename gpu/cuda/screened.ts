@@ -24,6 +24,14 @@ const CLUSTER_FROM = 64;
 /** The bound below holds for at most so many columns of a head: the sums' own errors add less than 1 % to it. */
 export const MOST_COLUMNS_OF_HEAD = 2 ** 17;
 
+/**
+ * Other devices' tensor cores have not been measured: their screen would have no bound. And its kernels are empty where the driver
+ * compiled them itself, as CUDA_FORCE_PTX_JIT has it do.
+ */
+export function canScreen(driver: CudaDriver): boolean {
+  return driver.capability === "9.0" && driver.architectureOf(`screen_bf16_${MAX_COLUMNS}`) >= 90;
+}
+
 export class ScreenedKernels {
   readonly #driver: CudaDriver;
   readonly #columns: DeviceMemory;

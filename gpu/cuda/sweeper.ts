@@ -67,12 +67,9 @@ export class Sweeper {
     this.#output = new StagingMemory(driver);
   }
 
-  /** @param memory called when the turn comes; throws when the head is gone */
-  sampleHead(memory: () => HeadMemory, call: Call): Promise<DeviceDecisions> {
-    return this.#inTurn(() => {
-      const head = memory();
-      return this.#decide(head.kind === "tiles" ? this.#screened.headSource(head) : this.#plain.headSource(head, call.request), call);
-    });
+  /** @param head freed by nobody before the call's turn is over: see afterwards */
+  sampleHead(head: HeadMemory, call: Call): Promise<DeviceDecisions> {
+    return this.#inTurn(() => this.#decide(head.kind === "tiles" ? this.#screened.headSource(head) : this.#plain.headSource(head, call.request), call));
   }
 
   async sampleLogits(logits: Float32Array, vocabSize: number, request: Uint32Array): Promise<Candidates> {

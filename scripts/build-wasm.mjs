@@ -1,5 +1,5 @@
 /**
- * Builds every variant of the core into build/: `node scripts/build-wasm.mjs [--force]`, or buildWasm() from a test's setup.
+ * Builds every variant of the core, and judge.wasm, into build/: `node scripts/build-wasm.mjs [--force]`, or buildWasm() from a test's setup.
  * A stamp holds the hash of the compiler's version and of all sources, so that an unchanged tree is not built again.
  */
 import { createHash } from "node:crypto";
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const stampFile = `${root}build/wasm.sha256`;
 /** What a shipped module may weigh. */
 const SIZE_LIMIT = 24 * 1024;
-const SHIPPED = ["core", "core.relaxed"];
+const SHIPPED = ["core", "core.relaxed", "judge"];
 
 /** Builds all targets of asconfig.json unless their sources are those of the last build. Returns the build folder. */
 export async function buildWasm({ force = false, log = () => {} } = {}) {
@@ -21,7 +21,7 @@ export async function buildWasm({ force = false, log = () => {} } = {}) {
   if (!force && isFresh && targets.every((target) => existsSync(`${root}build/${target}.wasm`))) return `${root}build`;
   mkdirSync(`${root}build`, { recursive: true });
   for (const target of targets) {
-    const { error, stderr } = await asc.main(["assembly/index.ts", "--config", "asconfig.json", "--target", target, "--baseDir", root]);
+    const { error, stderr } = await asc.main([`assembly/${target === "judge" ? "judge" : "index"}.ts`, "--config", "asconfig.json", "--target", target, "--baseDir", root]);
     if (error) throw new Error(`asc failed for target ${target}: ${error.message}\n${stderr.toString()}`);
     const { size } = statSync(`${root}build/${target}.wasm`);
     if (SHIPPED.includes(target) && size > SIZE_LIMIT) throw new Error(`"${target}.wasm" expected at most ${SIZE_LIMIT} bytes, got ${size}`);

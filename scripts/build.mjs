@@ -30,7 +30,7 @@ export async function build({ force = false, log = () => {} } = {}) {
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });
   try {
-    for (const core of CORES) copyFileSync(join(root, "build", core), join(staging, core));
+    for (const module of [...CORES, "judge.wasm"]) copyFileSync(join(root, "build", module), join(staging, module));
     if (fatbin !== null) copyFileSync(fatbin, join(staging, basename(fatbin)));
     const inputs = await bundle(staging);
     writeFileSync(join(staging, "THIRD-PARTY-LICENSES.txt"), licences(inputs));

@@ -16,6 +16,8 @@ export interface Platform {
   readonly name: string;
   readonly variants: readonly CoreVariant[];
   loadCore(variant: CoreVariant): Promise<CompiledCore>;
+  /** judge.wasm, for those who judge samplers; absent where nobody does. */
+  loadJudge?(): Promise<CompiledCore>;
 }
 
 /** What init() takes: exactly one of these, of core.wasm or, where hasRelaxedSimd() says so, of core.relaxed.wasm. */
@@ -34,9 +36,11 @@ let platform: Platform | null = null;
 let givenModule: Promise<CompiledCore> | null = null;
 let generation = 0;
 const loaded = new Map<CoreVariant, Promise<CompiledCore>>();
+let loadedJudge: Promise<CompiledCore | null> | null = null;
 
 export function usePlatform(chosen: Platform): void {
   platform = chosen;
+  loadedJudge = null;
 }
 
 /**
@@ -134,6 +138,11 @@ export function coreModule(variant: CoreVariant): Promise<CompiledCore> {
     module.catch(() => loaded.delete(variant));
   }
   return module;
+}
+
+/** The compiled judge.wasm, or null where it cannot be had: what it does is done in JavaScript then. */
+export function judgeModule(): Promise<CompiledCore | null> {
+  return (loadedJudge ??= platform?.loadJudge?.().catch(() => null) ?? Promise.resolve(null));
 }
 
 /** One function of type () -> v128 that applies f32x4.relaxed_madd to three splats: valid only where the runtime knows it. */

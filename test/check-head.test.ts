@@ -7,8 +7,9 @@ import { rowZ, type Head } from "../src/spec/logit.js";
 import { drawWithoutReplacement } from "../src/spec/sample.js";
 import { MASK, reportMargin, tauOf } from "../src/spec/score.js";
 import { check, type TokenMask } from "../src/verify/check.js";
+import { judgeCore } from "../src/verify/check/judge-core.js";
 import { hiddenRow } from "../src/verify/check/operands.js";
-import { sweep } from "../src/verify/check/sweep.js";
+import { createSweep } from "../src/verify/check/sweep.js";
 import { ruleDistance } from "../src/verify/logit-error.js";
 import { messageOf, pseudoRandom } from "./head-fixtures.js";
 
@@ -89,20 +90,27 @@ describe.each<[Dtype, number, number]>([
     });
   });
 
-  test("a sweep is as near to the rule's logits as it says", async () => {
+  describe.each([
+    ["WebAssembly", judgeCore],
+    ["JavaScript", async () => null],
+  ])("a sweep by %s", (name, loadCore) => {
     const reader = arrayHead(weights);
     const states = Array.from({ length: ROWS }, (_, row) => hiddenRow(reader.shape, hiddenStates.subarray(row * D, (row + 1) * D))!);
-    const { logits, norms } = await sweep(reader, states, () => true);
-    for (const [row, state] of states.entries()) {
-      const distance = ruleDistance(reader.shape, state.norm);
-      logits[row]!.forEach((logit, token) => expect(Math.abs(logit - Number(z[row]![token]!) * 2 ** -32)).toBeLessThanOrEqual(distance(norms[token]!)));
-    }
-  });
 
-  test("a sweep leaves out what nobody wants", async () => {
-    const reader = arrayHead(weights);
-    const { logits } = await sweep(reader, [hiddenRow(reader.shape, hiddenStates.subarray(0, D))!], (token) => token === 5);
-    expect(Array.from(logits[0]!.keys()).filter((token) => logits[0]![token] !== -Infinity)).toEqual([5]);
+    test("is what it is called", async () => expect((await loadCore()) !== null).toBe(name === "WebAssembly"));
+
+    test("is as near to the rule's logits as it says", async () => {
+      const { logits, norms } = await createSweep(reader, undefined, loadCore)(states, () => true);
+      for (const [row, state] of states.entries()) {
+        const distance = ruleDistance(reader.shape, state.norm);
+        logits[row]!.forEach((logit, token) => expect(Math.abs(logit - Number(z[row]![token]!) * 2 ** -32)).toBeLessThanOrEqual(distance(norms[token]!)));
+      }
+    });
+
+    test("leaves out what nobody wants", async () => {
+      const { logits } = await createSweep(reader, undefined, loadCore)(states.slice(0, 1), (token) => token === 5);
+      expect(Array.from(logits[0]!.keys()).filter((token) => logits[0]![token] !== -Infinity)).toEqual([5]);
+    });
   });
 });
 

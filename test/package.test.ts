@@ -52,7 +52,7 @@ describe("the tarball", () => {
     const examples = filesBelow(join(root, "examples")).filter((name) => !/(^|\/)((build|__pycache__|node_modules)\/|\.gitignore$)/.test(name)).map((name) => `examples/${name}`);
     const vectors = filesBelow(join(root, "test/vectors")).filter((name) => !name.includes("/")).map((name) => `test/vectors/${name}`);
     const texts = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "package.json"];
-    const expected = [...texts, "dist/THIRD-PARTY-LICENSES.txt", ...CORES.map((name) => `dist/${name}`), ...kernels, ...bundles, ...documents, ...examples, ...vectors];
+    const expected = [...texts, "dist/THIRD-PARTY-LICENSES.txt", "dist/judge.wasm", ...CORES.map((name) => `dist/${name}`), ...kernels, ...bundles, ...documents, ...examples, ...vectors];
     expect(files.filter((name) => !name.startsWith("dist/types/"))).toEqual(expected.sort());
     const types = files.filter((name) => name.startsWith("dist/types/"));
     expect(types).toEqual(expect.arrayContaining(["dist/types/src/index.d.ts", "dist/types/src/oracle.d.ts", "dist/types/src/verify/index.d.ts", "dist/types/gpu/webgpu/host.d.ts", "dist/types/gpu/cuda/host.d.ts"]));

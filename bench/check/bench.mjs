@@ -2,12 +2,13 @@
  * What checking costs beside sampling, on one thread, with the WebAssembly backend:
  *   node bench/check/bench.mjs [--vocab 151936] [--hidden 4096] [--rows 256] [--wrong 8] [--rounds 3] [--clock wall|cpu]
  * sample: tokens from a head in a .npy file, made in a temporary folder. check: the same file, with these tokens; and with some of them wrong. All in
- * turn, medians. "after loading": from the moment when all weights are in place. The memory is that of the whole process at its highest.
+ * turn, every second round backwards; medians of the times, and of their ratios to the sampling of the same round. "after loading": from the moment
+ * when all weights are in place. The memory is that of the whole process at its highest.
  */
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { buildWasm } from "../../scripts/build-wasm.mjs";
@@ -34,8 +35,8 @@ try {
 }
 
 async function measure() {
-  const { check, createSampler, init } = await bundle();
-  await init({ bytes: readFileSync(join(await buildWasm(), "core.wasm")) });
+  const { check, createSampler, filePlatform, usePlatform } = await bundle();
+  usePlatform(filePlatform("bench", pathToFileURL(`${await buildWasm()}/`)));
   const weights = writeHead();
   const hiddenStates = Float32Array.from({ length: rows * hiddenSize }, (_, index) => (((index * 40503) & 255) - 127.5) / 128);
   const common = { weights, hiddenStates, seed: SEED, backend: "wasm" };
@@ -47,23 +48,26 @@ async function measure() {
       sampler.dispose();
     },
     async check(onProgress) {
-      expectCounts(await check({ ...common, tokens, onProgress, version: "bench" }), 0);
+      expectCounts(await check({ ...common, tokens, onProgress }), 0);
     },
     async [`check, ${wrong} rows wrong`](onProgress) {
       const changed = tokens.map((token, row) => (row % Math.floor(rows / wrong) === 0 && row < wrong * Math.floor(rows / wrong) ? (token + 1) % vocabSize : token));
-      expectCounts(await check({ ...common, tokens: changed, onProgress, version: "bench" }), wrong);
+      expectCounts(await check({ ...common, tokens: changed, onProgress }), wrong);
     },
   };
   const times = Object.fromEntries(Object.keys(contenders).map((name) => [name, []]));
+  await contenders.sample(() => {}); // what is checked even where checks come first
   for (let round = 0; round < rounds; round++) {
-    for (const [name, run] of Object.entries(contenders)) times[name].push(await timed(run));
+    const order = Object.keys(contenders);
+    for (const name of round % 2 === 0 ? order : order.reverse()) times[name].push(await timed(contenders[name]));
   }
   report(times);
 }
 
 /** The sources as JavaScript: Node 20 does not read TypeScript. */
 async function bundle() {
-  const contents = `export { check } from "./src/verify/check.ts"; export { createSampler, init } from "./src/index.ts";`;
+  const contents = `export { check } from "./src/verify/check.ts"; export { createSampler } from "./src/index.ts";
+    export { usePlatform } from "./src/core-module.ts"; export { filePlatform } from "./src/platform/files.ts";`;
   const resolveDir = fileURLToPath(new URL("../..", import.meta.url));
   const outfile = join(folder, "check.mjs");
   await build({ stdin: { contents, resolveDir }, bundle: true, format: "esm", platform: "node", external: ["webgpu", "koffi"], plugins: [wgslForEsbuild], outfile, logLevel: "error" });
@@ -106,10 +110,14 @@ async function timed(run) {
 }
 
 function report(times) {
-  const median = (name, part) => times[name].map((time) => time[part]).sort((a, b) => a - b)[times[name].length >> 1];
+  const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
   console.log(`bf16 V=${vocabSize} D=${hiddenSize} B=${rows}, node ${process.versions.node}, ${options.clock} clock, medians of ${rounds}`);
   for (const name of Object.keys(times)) {
-    const parts = ["all", "afterLoading"].map((part) => `${(median(name, part) / 1000).toFixed(2)} s${name === "sample" ? "" : ` (${(median(name, part) / median("sample", part)).toFixed(3)} x)`}`);
+    const parts = ["all", "afterLoading"].map((part) => {
+      const seconds = `${(median(times[name].map((time) => time[part])) / 1000).toFixed(2)} s`;
+      const ratio = median(times[name].map((time, round) => time[part] / times.sample[round][part]));
+      return name === "sample" ? seconds : `${seconds} (${ratio.toFixed(3)} x)`;
+    });
     console.log(`${name}: ${parts[0]}, after loading ${parts[1]}`);
   }
   console.log(`memory: ${(process.resourceUsage().maxRSS / 2 ** 20).toFixed(2)} GiB at its highest`);

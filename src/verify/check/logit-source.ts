@@ -7,7 +7,7 @@ import { logitOf } from "../../spec/logit.js";
 import { fix } from "../../spec/score.js";
 import { ruleDistance, smallOperands, type LogitError, type TokenSize } from "../logit-error.js";
 import { hiddenRow, NORM_SLACK, refuseNotFinite, widenWeights, type HiddenRow } from "./operands.js";
-import { sweep } from "./sweep.js";
+import { createSweep } from "./sweep.js";
 
 /** All logits of a row. */
 export interface RowLogits {
@@ -66,6 +66,7 @@ export function givenLogits(values: Float32Array, vocabSize: number): LogitSourc
 export function headLogits(reader: HeadReader, given: Float32Array, error: LogitError, signal?: AbortSignal): LogitSource {
   const { shape } = reader;
   const { vocabSize, hiddenSize } = shape;
+  const sweep = createSweep(reader, signal);
   // Most rows are never looked at, and those that are, several times in a row.
   let last: { readonly row: number; readonly state: HiddenRow | null } | null = null;
   const hidden = (row: number): HiddenRow | null => {
@@ -86,7 +87,7 @@ export function headLogits(reader: HeadReader, given: Float32Array, error: Logit
     },
     async all(rows, isWanted) {
       const states = rows.map((row) => hidden(row)!);
-      const { logits, norms } = await sweep(reader, states, isWanted, signal);
+      const { logits, norms } = await sweep(states, isWanted);
       return rows.map((row, index) => rowOfHead(shape, row, logits[index]!, norms, states[index]!.norm, error.floor));
     },
   };

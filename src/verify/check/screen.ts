@@ -20,8 +20,8 @@ interface Screened {
   exact(token: number): Promise<Scored>;
 }
 
-function screen(source: LogitSource, row: RowLogits, request: RowRequest, sample: number): Screened {
-  const gammas = rowGammas(addressOf(request, sample), source.vocabSize);
+async function screen(source: LogitSource, row: RowLogits, request: RowRequest, sample: number): Promise<Screened> {
+  const gammas = await rowGammas(addressOf(request, sample), source.vocabSize);
   const unit = request.tau * 2 ** -(NOISE_SHIFT + SCORE_FRACTION_BITS);
   const scores = row.logits.map((logit, token) => (logit === -Infinity ? logit : Math.min(Math.max(logit, -CLAMP), CLAMP) + gammas[token]! * unit));
   return {
@@ -33,7 +33,7 @@ function screen(source: LogitSource, row: RowLogits, request: RowRequest, sample
 
 /** The winner and the runner-up, as many as there are. */
 export async function bestTwo(source: LogitSource, row: RowLogits, request: RowRequest, sample: number): Promise<Scored[]> {
-  const { scores, distance, exact } = screen(source, row, request, sample);
+  const { scores, distance, exact } = await screen(source, row, request, sample);
   const tokens = Array.from(scores.keys()).filter((token) => scores[token] !== -Infinity);
   let [largest, threshold] = [-Infinity, -Infinity];
   for (const token of tokens) {
@@ -48,7 +48,7 @@ export async function bestTwo(source: LogitSource, row: RowLogits, request: RowR
 
 /** The place of a token by score, 1 the winner's. given: with its S */
 export async function rankOf(source: LogitSource, row: RowLogits, request: RowRequest, sample: number, given: Scored): Promise<number> {
-  const { scores, distance, exact } = screen(source, row, request, sample);
+  const { scores, distance, exact } = await screen(source, row, request, sample);
   const own = Number(given.score) * 2 ** -SCORE_FRACTION_BITS;
   let rank = 1;
   for (let token = 0; token < scores.length; token++) {

@@ -138,11 +138,11 @@ export function checkInteger(name: string, value: unknown, from: number, to: num
 export const CALL_OPTIONS = ["temperature", "seed", "sequence", "position", "numSamples", "details", "onInvalid"] as const;
 
 /**
- * known: the option the call needs, then all others it takes. A misspelt option would be ignored without a word.
+ * known: the option the call needs, then all others it takes. A misspelt option would be ignored without a word. label: of the object
  * @throws TypeError unless options is an object without others
  */
-export function checkOptions(options: unknown, known: readonly string[]): void {
-  if (typeof options !== "object" || options === null) throw new TypeError(`"options" expected an object with ${known[0]}, got ${describe(options)}`);
+export function checkOptions(options: unknown, known: readonly string[], label = "options"): void {
+  if (typeof options !== "object" || options === null) throw new TypeError(`"${label}" expected an object with ${known[0]}, got ${describe(options)}`);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new TypeError(`"options" expected only ${known.join(", ")}, got ${nameText(unknown)}`);
+  if (unknown !== undefined) throw new TypeError(`"${label}" expected only ${known.join(", ")}, got ${nameText(unknown)}`);
 }

@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { HeadArray } from "../src/head/head-reader.js";
 import { scoreOf, tauOf, tokenGamma } from "../src/spec/score.js";
 import { check, type CheckOptions } from "../src/verify/check.js";
+import { junitPieces } from "../src/verify/junit.js";
+import { report } from "../src/verify/report/report.js";
 import { messageOf } from "./head-fixtures.js";
 import { f32Values, f64Value, readVectors, vectorHead, wide } from "./vector-checks.js";
 import { VERSION } from "../src/version.js";
@@ -49,9 +51,9 @@ describe("known answers", () => {
       const wrong = (await check({ weights, hiddenStates, tokens: wrongTokens, logitError: "none", ...place })).draws.filter(known);
       const answers = call.rows.flatMap(({ draws }: any) => draws);
       wrong.forEach((draw, index) => {
-        const z = BigInt.asIntN(64, wide(problem.Z[draw.row])[draw.given]!);
+        const z = BigInt.asIntN(64, wide(problem.Z[draw.row])[Number(draw.given)]!);
         const address = { seed: place.seed[draw.row]!, sequence: place.sequence[draw.row]!, position: place.position[draw.row]!, sample: draw.sample, purpose: 0 };
-        const score = scoreOf(z, tokenGamma(address, draw.given).gamma, tauOf(place.temperature));
+        const score = scoreOf(z, tokenGamma(address, Number(draw.given)).gamma, tauOf(place.temperature));
         const gap = Number(BigInt.asIntN(64, BigInt(`0x${answers[index].scoreBits}`)) - score) * 2 ** -32;
         expect(draw).toMatchObject({ expected: answers[index].token, verdict: "wrong", fault: null, gap, margin: f64Value(answers[index].margin) });
         if (draw.given === answers[index].runnerUp && draw.rank !== null) expect(draw.rank).toBe(2);
@@ -110,7 +112,7 @@ describe("verdicts on given logits, at temperature 0", () => {
   test("its probability is that of the softmax", async () => {
     const logits = [0, Math.log(2), Math.log(5)];
     const { draws } = await given(logits, [0, 1, 2], { temperature: 1, numSamples: 3, ranks: 3 });
-    for (const { given, verdict, probability } of draws) if (verdict === "wrong") expect(probability).toBeCloseTo([1, 2, 5][given]! / 8, 6);
+    for (const { given, verdict, probability } of draws) if (verdict === "wrong") expect(probability).toBeCloseTo([1, 2, 5][Number(given)]! / 8, 6);
     expect(draws.filter(({ verdict }) => verdict === "wrong").length).toBeGreaterThan(0);
   });
 
@@ -190,11 +192,28 @@ describe("from a head", () => {
 
 describe("faults", () => {
   const LOGITS = [1, -Infinity, 3, 9];
+
+  test("tokens of 64 bits are told digit by digit, whatever holds them", async () => {
+    const odd = 2n ** 53n + 1n;
+    const more = [BigInt64Array.of(odd, -(2n ** 63n)), BigUint64Array.of(2n ** 64n - 1n, odd), [odd, 2 ** 60]] as const;
+    const told = [["9007199254740993", "-9223372036854775808"], ["18446744073709551615", "9007199254740993"], ["9007199254740993", "1152921504606846976"]];
+    for (const [index, tokens] of more.entries()) {
+      for (const engine of ["ours", "flashinfer"]) {
+        const document = await check({ logits: Float32Array.from([...LOGITS, ...LOGITS]), vocabSize: 4, tokens, seed: 0n, engine });
+        expect(document.draws.map((draw) => draw.given)).toEqual(told[index]);
+        expect(document.draws.every(({ fault }) => fault === "out-of-range" || fault === "negative")).toBe(true);
+        expect(report([document])).toContain(told[index]![0]);
+        expect([...junitPieces(document)].join("")).toContain(`token ${told[index]![0]} is out of range`);
+      }
+    }
+    expect(await messageOf(() => given(LOGITS, [1e300]))).toBe('RangeError: "tokens[0]" expected an integer of 64 bits, got 1e+300');
+  });
+
   const mask = { data: Uint32Array.of(0b1010), rowCount: 1 };
   test.each<[string, number, Partial<CheckOptions>, object]>([
     ["negative", -1, {}, { fault: "negative", expected: 3, probability: null }],
     ["out of range", 4, {}, { fault: "out-of-range", expected: 3, probability: null }],
-    ["far out of range", 2 ** 53, {}, { fault: "out-of-range", expected: 3 }],
+    ["far out of range", 2 ** 53 - 1, {}, { fault: "out-of-range", expected: 3 }],
     ["masked by its logit", 1, {}, { fault: "masked", expected: 3, probability: 0 }],
     ["masked by a mask", 2, { mask }, { fault: "masked", expected: 3, probability: 0 }],
     ["padding", 3, { unpaddedSize: 3 }, { fault: "padded", expected: 2, probability: 0 }],
@@ -239,15 +258,31 @@ describe("shapes", () => {
     ]);
   });
 
+  test("without vocabSize a token is a row's, or as many as are said", async () => {
+    const logits = [5, 1, 1, 5, 2, 3];
+    expect((await given(logits, [0, 1])).inputs).toMatchObject({ rows: 2, numSamples: 1, vocabSize: 3 });
+    expect((await given(logits, [0, 1], { numSamples: 2 })).inputs).toMatchObject({ rows: 1, numSamples: 2, vocabSize: 6 });
+    expect((await given(logits, [0, 0, 1, 1, 1, 1], { temperature: [0, 0, 0] })).inputs).toMatchObject({ rows: 3, numSamples: 2, vocabSize: 2 });
+    expect((await given(logits, [0, 0, 1, 1, 1, 1], { mask: { data: new Uint8Array(6).fill(1), rowCount: 3 } })).inputs).toMatchObject({ rows: 3, numSamples: 2, vocabSize: 2 });
+    expect(await messageOf(() => given(logits, [0, 0, 0, 0]))).toBe('RangeError: "vocabSize" expected the columns of the logits, as 6 of them are no whole number for each of 4 rows, got undefined');
+  });
+
+  test("temperatures that differ from row to row are told as such", async () => {
+    const temperature = async (values: NonNullable<CheckOptions["temperature"]>) => (await given([5, 1, 1, 5], [0, 1], { vocabSize: 2, temperature: values })).inputs.temperature;
+    expect(await temperature(0.5)).toBe(0.5);
+    expect(await temperature([0.5, 0.5])).toBe(0.5);
+    expect(await temperature(Float32Array.of(0.5, 0.25))).toBe("one a row");
+  });
+
   const refusals: [string, () => Promise<unknown>, string][] = [
     ["too few tokens", () => given([1, 2, 3, 4], [0], { vocabSize: 2 }), 'RangeError: "tokens" expected 2 rows * 1 token, got 1'],
     ["tokens for half a row", () => given([1, 2, 3, 4], [0, 1, 0], { vocabSize: 2 }), 'RangeError: "tokens" expected 2 rows * 1 token, got 3'],
     ["other samples than said", () => given([1, 2], [0, 1], { numSamples: 3 }), 'RangeError: "tokens" expected 1 rows * 3 tokens, got 2'],
     ["no tokens", () => given([1, 2], []), 'RangeError: "tokens" expected 1 to 4194304 tokens, got 0'],
-    ["a fraction", () => given([1, 2], [0.5]), 'TypeError: "tokens" expected integers, got 0.5 at index 0'],
+    ["a fraction", () => given([1, 2], [0.5]), 'TypeError: "tokens[0]" expected an integer, got 0.5'],
     ["no seed", () => given([1, 2], [0], { seed: undefined as never }), 'TypeError: "seed" expected that of the draws, got undefined'],
     ["a mask of another width", () => given([1, 2], [0], { mask: { data: new Uint8Array(3), rowCount: 1 } }), 'RangeError: "mask" expected 2 values a row, got 3'],
-    ["a mask of other rows", () => given([1, 2], [0], { mask: { data: new Uint32Array(3), rowCount: 3 } }), 'RangeError: "mask" expected 1 or 1 rows, got 3'],
+    ["a mask of other rows", () => given([1, 2], [0], { vocabSize: 2, mask: { data: new Uint32Array(3), rowCount: 3 } }), 'RangeError: "mask" expected 1 or 1 rows, got 3'],
     ["a mask of floats", () => given([1, 2], [0], { mask: { data: new Float32Array(2), rowCount: 1 } as never }), 'TypeError: "mask.data" expected a Uint32Array of words or a Uint8Array, got Float32Array'],
     ["padding past the end", () => given([1, 2], [0], { unpaddedSize: 3 }), 'RangeError: "unpaddedSize" expected an integer in [1, 3), got 3'],
     ["an engine that is not known", () => given([1, 2], [0], { engine: "nobody" }), 'RangeError: "engine" expected one of ours,'],

@@ -78,6 +78,9 @@ describe("a decision", () => {
 
   it("refuses nothing, and what is not a number", () => {
     expect(() => decide(exactly([]))).toThrow(new RangeError('"scores" expected at least one, got none'));
-    expect(() => decide(exactly([0, NaN]))).toThrow(new RangeError('"scores" expected numbers, got NaN for token 1'));
+    const odd = Float64Array.of(0, NaN);
+    expect(() => decide({ value: odd, low: odd, high: odd })).toThrow(new RangeError('"scores" expected numbers, got NaN for token 1'));
+    expect(() => exactly([0, NaN])).toThrow(new RangeError('"values[1]" expected a number, got NaN'));
+    expect(() => around([0, 1], [0, -1])).toThrow(new RangeError('"errors[1]" expected a number of 0 or more, got -1'));
   });
 });

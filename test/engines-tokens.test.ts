@@ -107,7 +107,7 @@ describe("tokens of another place are not reproduced", () => {
     // It counts beyond one tile of rows: for 70 rows, of 112 draws.
     ["flashsampling", "tile height", ({ options }) => ({ options: [options[0] === "block-v=128" ? "block-v=256" : "block-v=128"] })],
     ["flashsampling", "tile width", ({ draw }) => ({ options: [`block-h=${draw.rows > 16 ? 16 : 32}`] })],
-    ["flashsampling", "sample", ({ draw }) => ({ draw: { sample: draw.sample + 1 } })],
+    ["flashsampling", "sample", ({ draw }) => ({ draw: { sample: draw.sample + 1, numSamples: draw.numSamples + 1 } })],
     ["flashinfer", "offset", () => ({ options: ["offset=4"] })],
     ["flashinfer", "seed", ({ draw }) => ({ draw: { seed: draw.seed + 1n } })],
     ["flashinfer", "sample", () => ({ draw: { numSamples: 2, sample: 1 } })],

@@ -6,15 +6,15 @@ import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { report } from "../src/verify/report/report.js";
-import { failedCheck, gof, hostile, invariance, passedCheck } from "./report-documents.js";
+import { corpusCheck, failedCheck, gof, hostile, invariance, otherInputs, passedCheck, replayed } from "./report-documents.js";
 import { unavailable } from "./require.js";
 import { openBrowser } from "./runtimes/chromium.js";
 import { chromiumProgram } from "./runtimes/programs.js";
 
 const TIMEOUT = 120_000;
 const { path, missing } = chromiumProgram();
-const FAILED = [failedCheck(), gof({ bias: 0.8 }), invariance()];
-const PASSED = [passedCheck(), gof(), invariance(false)];
+const FAILED = [failedCheck(), gof({ bias: 0.8 }), invariance(), corpusCheck(), replayed(), otherInputs()];
+const PASSED = [passedCheck(), gof(), invariance(false), corpusCheck(true), replayed(true)];
 /** Numbers at the ends of their ranges: zeros, ties, a p-value that no float holds, more ranges than fit. */
 const ODD = [
   { ...passedCheck(), draws: passedCheck().draws.map((draw, row) => ({ ...draw, margin: row % 3 === 0 ? 0 : draw.margin })) },
@@ -163,7 +163,7 @@ describe.skipIf(unavailable("chromium", missing))("chromium", () => {
       await page.waitForTimeout(200);
       expect(await page.evaluate("typeof globalThis.pwned")).toBe("undefined");
       expect(await page.evaluate("document.querySelectorAll('script, img, iframe, [onerror]').length")).toBe(0);
-      expect(await page.title()).toBe("Sampling report: 3 of 3 failed");
+      expect(await page.title()).toBe("Sampling report: 6 of 6 failed");
       const seen = "</title></style></svg></script><script>globalThis.pwned = 1</script><img src=x onerror=\"globalThis.pwned = 2\">\"'&amp;`${1}\\u{202e}סוף\\u{2066}\\u{0}\\u{1b}[31m";
       expect(await page.locator("h2").first().textContent()).toBe(`1. Check of ${seen}`);
       expect(await page.locator("pre").textContent()).toBe(seen);

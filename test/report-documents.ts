@@ -1,5 +1,5 @@
 /** Documents as the verifying verbs make them, made up: the shapes and sizes of real ones, from fixed numbers. */
-import type { CheckDocument, CheckedDraw, GofDocument, InvarianceDocument } from "../src/verify/documents.js";
+import type { CheckDocument, CheckedDraw, CorpusCheckDocument, CorpusVerdict, GofDocument, InvarianceDocument, ReplayDocument } from "../src/verify/documents.js";
 import { pseudoRandom } from "./head-fixtures.js";
 
 const START = { specVersion: "1.0", version: "0.2.0" } as const;
@@ -135,12 +135,42 @@ export function invariance(isBroken = true): InvarianceDocument {
   return { kind: "invariance", ...START, passed: !isBroken, sampler: "python3 sampler.py", calls: 412, seed: 7, reads: ["samples", "top-k"], findings };
 }
 
+/** The edge corpus, of which a sampler failed two cases and gave no answer to a third. */
+export function corpusCheck(isRight = false): CorpusCheckDocument {
+  const about = (index: number) => ({ name: `case-${index}`, trouble: `What goes wrong in case ${index}.`, issue: `project/issues/${index}`, faultCount: 0, faults: [] });
+  const cases: CorpusVerdict[] = Array.from({ length: 40 }, (_, index) => ({ ...about(index), status: index % 10 === 9 ? "skipped" : "passed" }));
+  if (!isRight) {
+    cases[3] = { ...about(3), name: "tail-masked-8193", status: "failed", faultCount: 2, faults: [{ row: 0, sample: 0, why: "token 8193 is past the vocabulary of 8193" }, { row: 1, sample: 0, why: "token 8193 is past the vocabulary of 8193" }] };
+    cases[7] = { ...about(7), name: "shards-equal-logits", status: "failed", faultCount: 250, faults: Array.from({ length: 20 }, (_, row) => ({ row, sample: row % 2, why: "token 1 has no probability" })) };
+    cases[12] = { ...about(12), name: "nan-row", status: "missing" };
+  }
+  const count = (status: CorpusVerdict["status"]) => cases.filter((one) => one.status === status).length;
+  return { kind: "corpus-check", ...START, passed: isRight, corpusVersion: "1.0", exact: false, counts: { passed: count("passed"), failed: count("failed"), missing: count("missing"), skipped: count("skipped") }, cases };
+}
+
+/** A receipt of which one backend confirms all, and another has a draw of its own. */
+export function replayed(isRight = false): ReplayDocument {
+  const [expected, got] = [{ token: 49, scoreBits: "000000080f12f180", status: "ok" }, { token: 46, scoreBits: "000000080f12f17f", status: "ok" }] as const;
+  const backends: ReplayDocument["backends"] = [
+    { backend: "cuda", status: "skipped", why: "this build of the package has no CUDA kernels", draw: null },
+    isRight ? { backend: "webgpu", status: "confirmed", why: null, draw: null } : { backend: "webgpu", status: "differs", why: null, draw: { row: 1, sample: 3, expected, got, count: 12 } },
+    { backend: "reference", status: "confirmed", why: null, draw: null },
+  ];
+  return { kind: "replay", ...START, passed: isRight, receipt: { specVersion: "1.0", version: "0.1.0", backend: "wasm" }, draws: 900, input: null, backends };
+}
+
+/** The same of other logits: no backend is asked. */
+export function otherInputs(): ReplayDocument {
+  const input = { input: "logits", property: "digest", expected: "0".repeat(64), got: "d6".repeat(32), place: "/home/me/logits.npy" } as const;
+  return { ...replayed(), input, backends: [] };
+}
+
 /** What would run, break out of its place or turn the text around it, if it were taken for more than text. */
 export const HOSTILE = `</title></style></svg></script><script>globalThis.pwned = 1</script><img src=x onerror="globalThis.pwned = 2">"'&amp;\`\${1}\u202eסוף\u2066\u0000\u001b[31m`;
 
 /** A document whose every text is hostile. */
 export function hostile<Document extends object>(document: Document): Document {
-  const KEPT = new Set(["kind", "status", "verdict", "fault"]);
+  const KEPT = new Set(["kind", "status", "verdict", "fault", "input", "property"]);
   const spoil = (value: unknown, key: string): unknown => {
     if (typeof value === "string") return KEPT.has(key) ? value : HOSTILE;
     if (Array.isArray(value)) return value.map((entry) => spoil(entry, key));

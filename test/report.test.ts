@@ -7,9 +7,9 @@ import { html } from "../src/verify/report/html.js";
 import { counted, decimal, powerOfTen, whole } from "../src/verify/report/numbers.js";
 import { report } from "../src/verify/report/report.js";
 import { deviation, standardized } from "../src/verify/report/statistics.js";
-import { failedCheck, gof, hostile, HOSTILE, invariance, passedCheck } from "./report-documents.js";
+import { corpusCheck, failedCheck, gof, hostile, HOSTILE, invariance, otherInputs, passedCheck, replayed } from "./report-documents.js";
 
-const ALL = { check: failedCheck(300), gof: gof({ bias: 0.8 }), invariance: invariance() } as const;
+const ALL = { check: failedCheck(300), gof: gof({ bias: 0.8 }), invariance: invariance(), "corpus-check": corpusCheck(), replay: replayed() } as const;
 /** Later than the first version of the documents. */
 const OPTIONAL = new Set(["check.inputs.position", "check.inputs.sequence", "invariance.seed", "invariance.reads"]);
 const KINDS = Object.keys(ALL) as (keyof typeof ALL)[];
@@ -47,12 +47,16 @@ describe("the page", () => {
   });
 
   test("begins with the verdict in words, in the order of the documents", () => {
-    const page = report([passedCheck(), gof({ bias: 0.8 }), invariance()]);
-    expect(page).toContain("<title>Sampling report: 2 of 3 failed</title>");
+    const page = report([passedCheck(), gof({ bias: 0.8 }), invariance(), corpusCheck(), replayed(), otherInputs(), replayed(true)]);
+    expect(page).toContain("<title>Sampling report: 5 of 7 failed</title>");
     expect([...page.matchAll(/<h2[^>]*>(.*?)<\/h2>\s*<p class="verdict (\w+)"><strong>(.*?)<\/strong> (.*?)<\/p>/g)].map(([, title, , word, why]) => [title, word, why].map((text) => text!.replace(/<[^>]*>/g, "")))).toEqual([
       ["1. Check of flash-sampling, rule 1.0", "✓ Passed.", "Of 2,000 draws: 1,998 exact, 2 near-ties within the stated errors, 0 wrong."],
       ["2. Goodness of fit", "✗ Failed.", "2 of 5 tests failed: G-test, tail. token 2600 was drawn 402 times, 511.8 expected"],
       ["3. Invariance of python3 sampler.py", "✗ Failed.", "3 kept, 1 broken, 1 skipped. Broken: batch-size."],
+      ["4. Edge corpus", "✗ Failed.", "33 passed, 2 failed, 1 missing, 4 skipped."],
+      ["5. Replay of a receipt", "✗ Failed.", "Of 3 backends: 1 confirmed, 1 could not run, 1 differ or failed: webgpu."],
+      ["6. Replay of a receipt", "✗ Failed.", "Not the same logits: the digest is another one."],
+      ["7. Replay of a receipt", "✓ Passed.", "Of 3 backends: 2 confirmed, 1 could not run, 0 differ or failed."],
     ]);
   });
 
@@ -174,16 +178,66 @@ describe("invariance", () => {
   });
 });
 
+describe("a corpus check", () => {
+  test("lists what failed, with what came and where others failed, and keeps the rest folded", () => {
+    const page = report([corpusCheck()]);
+    expect(rowsOf(page, "Cases that failed or have no answer")).toEqual([
+      ["✗ failed", "tail-masked-8193", "row 0, sample 0: token 8193 is past the vocabulary of 8193row 1, sample 0: token 8193 is past the vocabulary of 8193What goes wrong in case 3.project/issues/3"],
+      ["✗ failed", "shards-equal-logits", `${[0, 1, 2, 3, 4].map((row) => `row ${row}, sample ${row % 2}: token 1 has no probability`).join("")}and 245 moreWhat goes wrong in case 7.project/issues/7`],
+      ["✗ missing", "nan-row", "What goes wrong in case 12.project/issues/12"],
+    ]);
+    const others = rowsOf(page, "Cases that passed or were left out");
+    expect(others).toHaveLength(37);
+    expect(others.filter(([status]) => status === "– skipped")).toHaveLength(4);
+    expect(page).toMatch(/<details><summary>37 cases that passed or were left out<\/summary>/);
+  });
+
+  test("that passed has no table of failures; addresses stay text", () => {
+    const document = corpusCheck(true);
+    const page = report([{ ...document, cases: document.cases.map((one) => ({ ...one, issue: "https://github.com/project/issues/1" })) }]);
+    expect(page).not.toContain("Cases that failed");
+    expect(page).toContain("<bdi>https://github.com/project/issues/1</bdi>");
+    expect(page).not.toContain("<a ");
+  });
+
+  test("without a case says so", () => {
+    const none = { passed: 0, failed: 0, missing: 0, skipped: 0 };
+    expect(report([{ ...corpusCheck(true), counts: none, cases: [] }])).toContain("0 passed, 0 failed, 0 missing, 0 skipped.");
+  });
+});
+
+describe("a replay", () => {
+  test("tells what each backend drew, and the first draw that differs", () => {
+    const page = report([replayed()]);
+    expect(rowsOf(page, "What each backend drew")).toEqual([
+      ["– skipped", "cuda", "this build of the package has no CUDA kernels"],
+      ["✗ differs", "webgpu", "12 of 900 draws differ"],
+      ["✓ confirmed", "reference", "900 draws alike"],
+    ]);
+    expect(rowsOf(page, "The first draw of each backend that differs")).toEqual([
+      ["webgpu", "1", "3", "in the receipt", "49", "000000080f12f180", "ok"],
+      ["webgpu", "1", "3", "drawn", "46", "000000080f12f17f", "ok"],
+    ]);
+    expect(page.match(/<mark>/g)).toHaveLength(4);
+  });
+
+  test("names the input that is another one, without the folder that it lay in", () => {
+    const page = report([otherInputs()]);
+    for (const text of ["No backend was asked", "<bdi>logits.npy</bdi>", "0".repeat(64), "d6".repeat(32)]) expect(page).toContain(text);
+    expect(/home|What each backend drew/.exec(page)?.[0]).toBeUndefined();
+  });
+});
+
 /** Each place of a value, as the path that an error names. */
 function pathsOf(value: unknown, path: string): string[] {
   if (typeof value !== "object" || value === null) return [path];
-  const below = Array.isArray(value) ? value.slice(0, 3).map((entry, index) => [entry, `${path}[${index}]`] as const) : Object.entries(value).map(([name, entry]) => [entry, name.includes("-") ? `${path}["${name}"]` : `${path}.${name}`] as const);
+  const below = Array.isArray(value) ? value.slice(0, 3).map((entry, index) => [entry, `${path}[${index}]`] as const) : Object.entries(value).map(([name, entry]) => [entry, name.includes("-") ? `${path}[${name}]` : `${path}.${name}`] as const);
   return [...(path.includes(".") ? [path] : []), ...below.flatMap(([entry, place]) => pathsOf(entry, place))];
 }
 
 /** A copy of the document with another value at the path. */
 function spoilt(document: VerifyDocument, path: string, spoil: (value: unknown) => unknown): VerifyDocument {
-  const names = [...path.matchAll(/\.([\w-]+)|\[(\d+)\]|\["([^"]+)"\]/g)].map(([, field, index, key]) => field ?? index ?? key!);
+  const names = [...path.matchAll(/\.([\w-]+)|\[([\w-]+)\]/g)].map(([, field, key]) => field ?? key!);
   const copy = structuredClone(document);
   const parent = names.slice(0, -1).reduce<any>((value, name) => value[name], copy);
   parent[names.at(-1)!] = spoil(parent[names.at(-1)!]);
@@ -222,8 +276,8 @@ describe("what is refused", () => {
     ["no list", null, '"documents" expected a list of documents, got null'],
     ["a document by itself", passedCheck(), '"documents" expected a list of documents, got Object'],
     ["no document", [], '"documents" expected 1 to 1000, got 0'],
-    ["null", [null], '"documents[0]: kind" expected check, gof, invariance, got undefined'],
-    ["another document", [passedCheck(), { kind: "receipt" }], '"documents[1]: kind" expected check, gof, invariance, got "receipt"'],
+    ["null", [null], '"documents[0]: kind" expected check, gof, invariance, corpus-check, replay, got undefined'],
+    ["another document", [passedCheck(), { kind: "receipt" }], '"documents[1]: kind" expected check, gof, invariance, corpus-check, replay, got "receipt"'],
     ["a verdict of another version", [{ ...ALL.check, draws: [{ ...ALL.check.draws[0], verdict: "odd" }] }], '"documents[0]: check.draws[0].verdict" expected exact, near-tie, wrong, got "odd"'],
     ["too many bins", [{ ...ALL.gof, bins: Array.from({ length: 1001 }, () => ALL.gof.bins[0]) }], '"documents[0]: gof.bins" expected a list of at most 1000, got 1001'],
     ["an endless name", [{ ...ALL.invariance, version: "x".repeat(1001) }], '"documents[0]: invariance.version" expected text of at most 1000 characters, got 1001'],
@@ -232,6 +286,11 @@ describe("what is refused", () => {
     ["counts that its draws deny", [{ ...passedCheck(), counts: { exact: 2000, nearTie: 0, wrong: 0 } }], '"documents[0]: check.counts.exact" expected 1998, as its draws say, got 2000'],
     ["a check that passed with wrong draws", [{ ...ALL.check, passed: true }], '"documents[0]: check.passed" expected false beside wrong draws, got true'],
     ["a fit that passed with a failed test", [{ ...ALL.gof, passed: true }], '"documents[0]: gof.passed" expected false beside tests that failed, got true'],
+    ["counts that its cases deny", [{ ...corpusCheck(), counts: { ...corpusCheck().counts, missing: 0 } }], '"documents[0]: corpus-check.counts.missing" expected 1, as its cases say, got 0'],
+    ["a corpus check that passed with a failed case", [{ ...corpusCheck(), passed: true }], '"documents[0]: corpus-check.passed" expected false beside cases that failed or are missing, got true'],
+    ["a replay that passed with another draw", [{ ...replayed(), passed: true }], '"documents[0]: replay.passed" expected false beside backends that differ or failed, got true'],
+    ["a replay that passed with another input", [{ ...otherInputs(), passed: true }], `"documents[0]: replay.passed" expected false beside an input that is not the receipt's, got true`],
+    ["a replay that passed without a backend", [{ ...replayed(true), backends: [] }], '"documents[0]: replay.passed" expected false beside no backend that confirmed it, got true'],
     ["an invariance that passed with a broken finding", [{ ...ALL.invariance, passed: true }], '"documents[0]: invariance.passed" expected false beside broken findings, got true'],
   ])("%s", (_, documents, message) => {
     expect(() => report(documents as VerifyDocument[])).toThrow(message);

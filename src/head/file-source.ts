@@ -2,7 +2,7 @@
  * A local file as a ByteSource, on Node, Deno and Bun. Bytes go straight from the file into the caller's memory.
  * The only file of this folder that touches node: modules, and only inside a function.
  */
-import { describe } from "../describe.js";
+import { describe, visible } from "../describe.js";
 import { checkRange, type ByteSource } from "./source.js";
 
 /** Bytes of one system read: small enough that an abort is seen soon, and below the 2 GiB limit of one call. */
@@ -13,13 +13,14 @@ export async function openFile(path: string | URL): Promise<ByteSource> {
   const { open, stat } = await importNode<typeof import("node:fs/promises")>("node:fs/promises", path);
   const { dirname, join } = await importNode<typeof import("node:path")>("node:path", path);
   const { fileURLToPath } = await importNode<typeof import("node:url")>("node:url", path);
-  const name = typeof path === "string" ? path : localPath(path, fileURLToPath);
+  const place = typeof path === "string" ? path : localPath(path, fileURLToPath);
+  const name = visible(place);
   // Before opening: opening a pipe would wait for its other end.
-  const found = await stat(name).catch((cause: unknown) => {
+  const found = await stat(place).catch((cause: unknown) => {
     throw new Error(`"${name}" expected a readable file, got ${codeOf(cause)}`, { cause });
   });
   if (!found.isFile()) throw new Error(`"${name}" expected a file, got ${found.isDirectory() ? "a directory: name a file in it" : "something else"}`);
-  const handle = await open(name, "r").catch((cause: unknown) => {
+  const handle = await open(place, "r").catch((cause: unknown) => {
     throw new Error(`"${name}" expected a readable file, got ${codeOf(cause)}`, { cause });
   });
   const source: ByteSource = {
@@ -35,7 +36,7 @@ export async function openFile(path: string | URL): Promise<ByteSource> {
       }
       signal?.throwIfAborted();
     },
-    sibling: (sibling) => openFile(join(dirname(name), sibling)),
+    sibling: (sibling) => openFile(join(dirname(place), sibling)),
     close: () => handle.close(),
   };
   return source;

@@ -1,6 +1,6 @@
 /** Rows of a head, from a file or from memory, behind one interface. All that a head's shape can get wrong is refused here. */
 import type { Dtype, HeadShape } from "../backend.js";
-import { describe, nameText } from "../describe.js";
+import { describe, labelText, nameText } from "../describe.js";
 import { DTYPE_BYTES } from "../backend.js";
 import { ownBytes, ownView, typedArrayKind } from "../typed-arrays.js";
 import { findHead } from "./find.js";
@@ -67,7 +67,7 @@ async function readHeadOf(file: TensorFile, tensor?: string, where?: ScalesLocat
   const weights = await findHead(file, tensor, signal);
   const dtype = STORED_DTYPES.get(weights.dtype);
   if (dtype === undefined) throw new RangeError(`"${file.name}" expected BF16, F16, F32 or I8 for ${nameText(weights.name)}, got ${nameText(weights.dtype)}`);
-  const [vocabSize, hiddenSize] = checkShape(weights.shape, weights.name);
+  const [vocabSize, hiddenSize] = checkShape(weights.shape, labelText(weights.name));
   if (dtype !== "int8" && where !== undefined) throw new RangeError(`"scales" expected weights of dtype I8, got ${weights.dtype}`);
   const scales = dtype === "int8" ? await readScales(file, weights, where, signal) : null;
   const rowBytes = hiddenSize * DTYPE_BYTES[dtype];

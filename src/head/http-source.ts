@@ -3,6 +3,7 @@
  * A server that knows no ranges answers 200 with the whole file; then the bytes before N are read and dropped.
  * Limit: a connection that breaks is an error, not a retry.
  */
+import { visible } from "../describe.js";
 import { checkRange, type ByteSource } from "./source.js";
 
 /** A jump ahead of at most this many bytes is read through: cheaper than a new request. */
@@ -141,5 +142,5 @@ async function linked<Result>(signal: AbortSignal | undefined, controller: Abort
 
 function reasonOf(cause: unknown): string {
   const { cause: inner, message } = cause as Error;
-  return (inner as Error | undefined)?.message || message || String(cause);
+  return visible((inner as Error | undefined)?.message || message || String(cause));
 }

@@ -2,7 +2,7 @@
  * JSON from untrusted files: valid UTF-8, an object at the top, and no key twice.
  * JSON.parse keeps the last of two equal keys, so two readers may see two different files; that is refused here.
  */
-import { describe } from "../describe.js";
+import { describe, visible } from "../describe.js";
 
 /**
  * @param name the file, for messages
@@ -15,7 +15,7 @@ export function parseJsonObject(bytes: Uint8Array, name: string): Map<string, un
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     value = JSON.parse(text);
   } catch (cause) {
-    throw new RangeError(`"${name}" expected valid JSON, got: ${(cause as Error).message}`, { cause });
+    throw new RangeError(`"${name}" expected valid JSON, got: ${visible((cause as Error).message)}`, { cause });
   }
   const object = asJsonObject(value);
   if (object === null) throw new RangeError(`"${name}" expected a JSON object, got ${kindOf(value)}`);

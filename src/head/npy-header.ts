@@ -3,6 +3,7 @@
  * The header is a Python dict literal. It is read by one strict pattern with exactly the three keys numpy writes, in any order;
  * nothing is ever evaluated.
  */
+import { describe, visible } from "../describe.js";
 import { readBytes, type ByteSource } from "./source.js";
 
 export interface NpyHeader {
@@ -59,7 +60,7 @@ const ENTRY = /^\s*(?:'(\w+)'|"(\w+)")\s*:\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|(True|
 
 function parseDict(text: string, name: string): Pick<NpyHeader, "descr" | "fortranOrder" | "shape"> {
   const refuse = (): never => {
-    throw new RangeError(`"${name}" expected a .npy header with descr, fortran_order and shape, got ${JSON.stringify(text.trim().slice(0, 200))}`);
+    throw new RangeError(`"${name}" expected a .npy header with descr, fortran_order and shape, got ${visible(JSON.stringify(text.trim().slice(0, 200)))}`);
   };
   const entries = new Map<string, string | boolean | number[]>();
   let rest = /^\s*\{/.test(text) ? text.replace(/^\s*\{/, "") : refuse();
@@ -86,7 +87,7 @@ function parseTuple(text: string): number[] | null {
 
 function itemSizeOf(descr: string, name: string): number {
   const size = /^[<>|=](?:[fiuV](?=[1248]$)|b(?=1$))(\d)$/.exec(descr)?.[1];
-  if (size === undefined) throw new RangeError(`"${name}" expected numbers of 1, 2, 4 or 8 bytes, got the type ${JSON.stringify(descr)}`);
+  if (size === undefined) throw new RangeError(`"${name}" expected numbers of 1, 2, 4 or 8 bytes, got the type ${describe(descr)}`);
   return Number(size);
 }
 

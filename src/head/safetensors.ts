@@ -3,7 +3,7 @@
  * Source: the format section of huggingface/safetensors' README. The file is untrusted: all numbers are checked here, before
  * anything of a tensor's size is allocated. As the format demands, tensors cover the data without overlap, hole or rest.
  */
-import { nameText } from "../describe.js";
+import { nameText, visible } from "../describe.js";
 import { foreignFormat } from "./foreign.js";
 import { asJsonObject, kindOf, parseJsonObject } from "./json.js";
 import { readBytes, type ByteSource } from "./source.js";
@@ -60,7 +60,7 @@ export async function readSafetensors(source: ByteSource, signal?: AbortSignal, 
 
 function readEntry(source: ByteSource, dataStart: number, name: string, entry: unknown): StoredTensor {
   const refuse = (expected: string, got: unknown): never => {
-    throw new RangeError(`"${source.name}" expected ${expected} of tensor ${nameText(name)}, got ${JSON.stringify(got)?.slice(0, 200)}`);
+    throw new RangeError(`"${source.name}" expected ${expected} of tensor ${nameText(name)}, got ${visible(String(JSON.stringify(got)).slice(0, 200))}`);
   };
   const fields = asJsonObject(entry) ?? refuse("an object for the entry", kindOf(entry));
   const dtype = fields.get("dtype");

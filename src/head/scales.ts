@@ -26,7 +26,7 @@ export type ScalesLocation = string | { readonly source: SourceInput; readonly t
  */
 export async function readScales(file: TensorFile, weights: StoredTensor, where: ScalesLocation | undefined, signal?: AbortSignal): Promise<Scales> {
   const zeroPoint = zeroPointNames(weights.name).find((name) => file.names.includes(name));
-  if (zeroPoint !== undefined) throw new RangeError(`"${file.name}" expected symmetric int8 weights, got a zero point: ${zeroPoint}`);
+  if (zeroPoint !== undefined) throw new RangeError(`"${file.name}" expected symmetric int8 weights, got a zero point: ${nameText(zeroPoint)}`);
   if (where !== undefined && typeof where !== "string" && (typeof where !== "object" || where === null)) {
     throw new TypeError(`"scales" expected the name of a tensor or { source, tensor? }, got ${describe(where)}`);
   }

@@ -4,7 +4,7 @@
  * A source serves one reader: its reads must not overlap in time.
  */
 import { allocate } from "../allocate.js";
-import { describe } from "../describe.js";
+import { describe, visible } from "../describe.js";
 import { isBuffer, ownBytes, typedArrayKind } from "../typed-arrays.js";
 import { openUrl } from "./http-source.js";
 
@@ -78,7 +78,7 @@ export function bytesSource(bytes: Uint8Array, name = "bytes"): ByteSource {
 
 function blobSource(blob: Blob): ByteSource {
   const source: ByteSource = {
-    name: "name" in blob && typeof blob.name === "string" ? blob.name : "blob",
+    name: "name" in blob && typeof blob.name === "string" ? visible(blob.name) : "blob",
     size: blob.size,
     async read(offset, target, signal) {
       checkRange(source, offset, target.length);

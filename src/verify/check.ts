@@ -1,6 +1,5 @@
 /** Were these tokens drawn by the rule, or by the engine that is named? Each draw is exact, a near-tie or wrong. */
-import { checkInteger, checkOptions } from "../arguments.js";
-import { describe } from "../describe.js";
+import { checkInteger } from "../arguments.js";
 import { arrayHead, readHead, type HeadArray, type HeadReader } from "../head/head-reader.js";
 import { isHeadArray } from "../head/load.js";
 import { openSource, type SourceInput } from "../head/source.js";
@@ -11,7 +10,8 @@ import { createSampler } from "../sampler.js";
 import { callOf, drawOptions, taskOf } from "./check/call.js";
 import { documentOf } from "./check/document.js";
 import { givenLogits, headLogits } from "./check/logit-source.js";
-import { askedEngine, OPTION_NAMES, type Asked, type CheckOptions } from "./check/options.js";
+import { readCheckOptions, readInputs, vocabSizeOf, type CheckGiven } from "./check/given.js";
+import { askedEngine, type Asked, type CheckOptions } from "./check/options.js";
 import { judgeOurs } from "./check/ours.js";
 import { judgeReplay } from "./check/replay.js";
 import { Vocabulary } from "./check/vocabulary.js";
@@ -26,29 +26,20 @@ export type { TokenMask } from "./check/vocabulary.js";
  * @throws TypeError, RangeError naming the option, or the place in a file; the signal's reason
  */
 export async function check(options: CheckOptions): Promise<CheckDocument> {
-  checkOptions(options, OPTION_NAMES);
-  const asked = askedEngine(options);
-  const { weights, hiddenStates, logits } = options;
-  const hasHead = weights !== undefined && hiddenStates !== undefined && logits === undefined;
-  if (!hasHead && !(weights === undefined && hiddenStates === undefined && logits !== undefined)) {
-    const given = (["weights", "hiddenStates", "logits"] as const).filter((name) => options[name] !== undefined);
-    throw new TypeError(`"weights" expected with hiddenStates, or logits alone, got ${given.join(" and ") || "none"}`);
-  }
-  return hasHead ? checkHead(options, weights, hiddenStates, asked) : checkLogits(options, logits!, asked);
+  const given = readCheckOptions(options);
+  const asked = askedEngine(given);
+  const inputs = readInputs(given);
+  return "logits" in inputs ? checkLogits(given, inputs.logits, asked) : checkHead(given, inputs.weights, inputs.hiddenStates, asked);
 }
 
-async function checkHead(options: CheckOptions, weights: NonNullable<CheckOptions["weights"]>, hiddenStates: FloatData, asked: Asked): Promise<CheckDocument> {
-  const { tensor, scales, signal } = options;
-  if (typeof weights !== "string" && (typeof weights !== "object" || weights === null)) {
-    throw new TypeError(`"weights" expected { data, dtype, shape }, a path, URL, Blob, list of Files or bytes, got ${describe(weights)}`);
-  }
-  if (isHeadArray(weights) && (tensor ?? scales) !== undefined) throw new TypeError('"weights" expected a file together with tensor or scales, got an array');
-  if (isHeadArray(weights)) return checkReader(options, arrayHead(weights), weights, hiddenStates, asked);
+async function checkHead(given: CheckGiven, weights: NonNullable<CheckOptions["weights"]>, hiddenStates: FloatData, asked: Asked): Promise<CheckDocument> {
+  const { tensor, scales, signal } = given;
+  if (isHeadArray(weights)) return checkReader(given, arrayHead(weights), weights, hiddenStates, asked);
   const source = await openSource(weights, signal);
   try {
     const reader = await readHead(source, tensor, scales, signal);
     try {
-      return await checkReader(options, reader, source, hiddenStates, asked);
+      return await checkReader(given, reader, source, hiddenStates, asked);
     } finally {
       await reader.close();
     }
@@ -57,16 +48,17 @@ async function checkHead(options: CheckOptions, weights: NonNullable<CheckOption
   }
 }
 
-async function checkReader(options: CheckOptions, reader: HeadReader, weights: SourceInput | HeadArray, hiddenStates: FloatData, asked: Asked): Promise<CheckDocument> {
+async function checkReader(given: CheckGiven, reader: HeadReader, weights: SourceInput | HeadArray, hiddenStates: FloatData, asked: Asked): Promise<CheckDocument> {
   const { shape } = reader;
+  const { unpaddedSize = shape.vocabSize } = given;
   const matrix = checkMatrix("hiddenStates", hiddenStates, "D", shape.hiddenSize);
-  const error = logitErrorOf(options.logitError, shape);
-  const vocabulary = new Vocabulary(shape.vocabSize, options.unpaddedSize ?? shape.vocabSize, matrix.rowCount, options.mask);
-  const call = callOf(options, matrix.rowCount);
+  const error = logitErrorOf(given.logitError, shape);
+  const vocabulary = new Vocabulary(shape.vocabSize, unpaddedSize, matrix.rowCount, given.mask);
+  const call = callOf(given, matrix.rowCount);
   const values = widenedCopy(matrix);
-  const task = taskOf(options, call, headLogits(reader, values, error, options.signal), vocabulary, error);
+  const task = taskOf(given, call, headLogits(reader, values, error, given.signal), vocabulary, error);
   if (asked !== null) return documentOf(task, call, asked, null, await judgeReplay(task, asked.engine, asked.options.values));
-  const { tensor, scales, backend, signal, onProgress } = options;
+  const { tensor, scales, backend, signal, onProgress } = given;
   const places = isHeadArray(weights) ? {} : { tensor, scales };
   const sampler = await createSampler({ weights, ...places, ...(backend && { backend }), ...(signal && { signal }), ...(onProgress && { onProgress }) });
   let details: readonly SampleDetail[];
@@ -80,18 +72,18 @@ async function checkReader(options: CheckOptions, reader: HeadReader, weights: S
   return documentOf(task, call, null, headDigest, await judgeOurs(task, details));
 }
 
-async function checkLogits(options: CheckOptions, logits: FloatData, asked: Asked): Promise<CheckDocument> {
-  for (const name of ["tensor", "scales"] as const) if (options[name] !== undefined) throw new TypeError(`"${name}" expected weights, got logits`);
-  const vocabSize = options.vocabSize ?? checkMatrix("logits", logits, "V", 1).rowCount;
+async function checkLogits(given: CheckGiven, logits: FloatData, asked: Asked): Promise<CheckDocument> {
+  const vocabSize = vocabSizeOf(given, checkMatrix("logits", logits, "V", 1).data);
   checkInteger("vocabSize", vocabSize, 1, 2 ** 31);
+  const { unpaddedSize = vocabSize } = given;
   const matrix = checkMatrix("logits", logits, "V", vocabSize);
-  const error = logitErrorOf(options.logitError, null);
-  const vocabulary = new Vocabulary(vocabSize, options.unpaddedSize ?? vocabSize, matrix.rowCount, options.mask);
-  const call = callOf(options, matrix.rowCount);
+  const error = logitErrorOf(given.logitError, null);
+  const vocabulary = new Vocabulary(vocabSize, unpaddedSize, matrix.rowCount, given.mask);
+  const call = callOf(given, matrix.rowCount);
   const values = maskedLogits(widen(matrix), vocabulary);
-  const task = taskOf(options, call, givenLogits(values, vocabSize), vocabulary, error);
+  const task = taskOf(given, call, givenLogits(values, vocabSize), vocabulary, error);
   if (asked !== null) return documentOf(task, call, asked, null, await judgeReplay(task, asked.engine, asked.options.values));
-  const { details } = await sampleLogits({ logits: values, vocabSize, ...(options.backend && { backend: options.backend }), ...drawOptions(task, call) });
+  const { details } = await sampleLogits({ logits: values, vocabSize, ...(given.backend && { backend: given.backend }), ...drawOptions(task, call) });
   return documentOf(task, call, null, null, await judgeOurs(task, details));
 }
 

@@ -1,7 +1,9 @@
 /**
  * What the verifying verbs find, as JSON: the documents that `--json` prints and that `flash-sampling report` draws.
- * Numbers are JSON numbers; seeds and 64-bit scores are decimal or hexadecimal text. null: there is no such number.
+ * Numbers are JSON numbers; seeds, 64-bit scores and tokens past 2^53 are decimal or hexadecimal text. null: there is no such number.
  */
+
+import type { OtherDraw, OtherInput } from "./receipt-replay.js";
 
 /** The start of each document. */
 interface Found<Kind extends string> {
@@ -20,7 +22,8 @@ export type Fault = "negative" | "out-of-range" | "padded" | "masked" | "no-toke
 export interface CheckedDraw {
   readonly row: number;
   readonly sample: number;
-  readonly given: number;
+  /** decimal text past 2^53, where a JSON number would be rounded */
+  readonly given: number | string;
   /** -1: the row has no token to draw */
   readonly expected: number;
   readonly verdict: Verdict;
@@ -47,8 +50,9 @@ export interface CheckDocument extends Found<"check"> {
     readonly dtype: string | null;
     readonly headDigest: string | null;
     readonly seed: string;
-    readonly temperature: number;
-    /** one for all rows, "the row's index" or "one a row"; missing in documents of earlier versions */
+    /** one for all rows, "the row's index" or "one a row" */
+    readonly temperature: number | string;
+    /** the same; missing in documents of earlier versions */
     readonly position?: number | string;
     /** the same; null: the engine reads none */
     readonly sequence?: number | string | null;
@@ -126,4 +130,44 @@ export interface InvarianceDocument extends Found<"invariance"> {
   readonly findings: readonly InvarianceFinding[];
 }
 
-export type VerifyDocument = CheckDocument | GofDocument | InvarianceDocument;
+/** A sampler's answer to one case of the edge corpus, judged. */
+export interface CorpusVerdict {
+  readonly name: string;
+  /** missing: there is no answer */
+  readonly status: "passed" | "failed" | "missing" | "skipped";
+  /** what goes wrong in practice, and where it did */
+  readonly trouble: string;
+  readonly issue: string;
+  readonly faultCount: number;
+  /** the first of them, at most 20 */
+  readonly faults: readonly { readonly row: number; readonly sample: number; readonly why: string }[];
+}
+
+export interface CorpusCheckDocument extends Found<"corpus-check"> {
+  readonly corpusVersion: string;
+  /** whether tokens must be the rule's own */
+  readonly exact: boolean;
+  readonly counts: Readonly<Record<CorpusVerdict["status"], number>>;
+  readonly cases: readonly CorpusVerdict[];
+}
+
+/** What one backend made of a receipt. */
+export interface ReplayOutcome {
+  readonly backend: string;
+  readonly status: "confirmed" | "differs" | "skipped" | "failed";
+  /** for "skipped" and "failed" */
+  readonly why: string | null;
+  /** for "differs" */
+  readonly draw: OtherDraw | null;
+}
+
+export interface ReplayDocument extends Found<"replay"> {
+  /** what it says of its own making */
+  readonly receipt: { readonly specVersion: string; readonly version: string; readonly backend: string };
+  readonly draws: number;
+  /** the input that is not the receipt's, and where it lies; then no backend was asked */
+  readonly input: (OtherInput & { readonly place: string }) | null;
+  readonly backends: readonly ReplayOutcome[];
+}
+
+export type VerifyDocument = CheckDocument | GofDocument | InvarianceDocument | CorpusCheckDocument | ReplayDocument;

@@ -1,42 +1,46 @@
-/** A check as JUnit XML, which CI systems read: a test case a row, failed where a draw of it is wrong. */
-import { caveats, drawText, placeText, summaryText } from "./check/sentences.js";
-import type { CheckDocument, CheckedDraw } from "./documents.js";
+/** What the verifying verbs find as JUnit XML, which CI systems read. */
+import type { CheckDocument, CorpusCheckDocument, GofDocument, InvarianceDocument } from "./documents.js";
+import { checkSuite } from "./junit/check.js";
+import { corpusSuite } from "./junit/corpus.js";
+import { gofSuite } from "./junit/gof.js";
+import { invarianceSuite } from "./junit/invariance.js";
+import type { JunitCase, JunitSuite } from "./junit/suite.js";
 
-const NAME = "flash-sampling check";
-
-/** In pieces: a row each. */
-export function* junitPieces(document: CheckDocument): Generator<string> {
-  const { inputs, engine, draws } = document;
-  const rows = Array.from({ length: inputs.rows }, (_, row) => draws.slice(row * inputs.numSamples, (row + 1) * inputs.numSamples));
-  const failures = rows.filter((row) => row.some(({ verdict }) => verdict === "wrong")).length;
-  const counts = `tests="${rows.length}" failures="${failures}" errors="0" skipped="0"`;
-  const name = engine.status === "unproven" ? `${NAME} (UNPROVEN engine ${engine.name})` : NAME;
-  yield `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}>\n<testsuite name="${escapeXml(name)}" ${counts}>\n`;
-  yield* properties(document);
-  for (const [row, draws] of rows.entries()) yield testCase(document, row, draws);
-  yield `<system-out>${escapeXml([summaryText(document), ...caveats(document)].join("\n"))}</system-out>\n</testsuite>\n</testsuites>\n`;
-}
-
-function* properties({ specVersion, version, engine, inputs, logitError }: CheckDocument): Generator<string> {
-  const options = Object.entries(engine.options).map(([name, value]) => [`engine option ${name}`, value] as const);
-  const { headDigest, seed, temperature, position, sequence, vocabSize, hiddenSize, dtype } = inputs;
-  const values = { specVersion, version, engine: engine.title, "engine status": engine.status, "logit error": logitError.name, seed, temperature, position, sequence, vocabSize, hiddenSize, dtype, headDigest };
-  yield "<properties>\n";
-  for (const [name, value] of [...Object.entries(values), ...options]) {
-    if (value !== null && value !== undefined) yield `<property name="${escapeXml(name)}" value="${escapeXml(String(value))}"/>\n`;
+/** In pieces: a test case each. */
+export function* junitPieces(document: CheckDocument | GofDocument | InvarianceDocument | CorpusCheckDocument): Generator<string> {
+  const { verb, remark, tests, failures, skipped, properties, cases, output } = suiteOf(document);
+  const name = `flash-sampling ${verb}`;
+  const counts = `tests="${tests}" failures="${failures}" errors="0" skipped="${skipped}"`;
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}>\n<testsuite name="${escapeXml(name + remark)}" ${counts}>\n<properties>\n`;
+  for (const [property, value] of [["specVersion", document.specVersion], ["version", document.version], ...properties] as const) {
+    if (value !== null && value !== undefined) yield `<property name="${escapeXml(property)}" value="${escapeXml(String(value))}"/>\n`;
   }
   yield "</properties>\n";
+  for (const testCase of cases) yield caseOf(name, testCase);
+  yield `<system-out>${escapeXml(output)}</system-out>\n</testsuite>\n</testsuites>\n`;
 }
 
-function testCase(document: CheckDocument, row: number, draws: readonly CheckedDraw[]): string {
-  const lines = (verdict: CheckedDraw["verdict"]): string[] => draws.filter((draw) => draw.verdict === verdict).map((draw) => `${placeText(draw, document)}: ${drawText(draw, document)}`);
-  const wrong = lines("wrong");
-  const nearTies = lines("near-tie").map((line) => `near-tie: ${line}`);
-  const open = `<testcase classname="${NAME}" name="row ${row}"`;
-  if (wrong.length + nearTies.length === 0) return `${open}/>\n`;
-  const failure = wrong.length === 0 ? "" : `<failure type="wrong" message="${escapeXml(wrong[0]!)}">${escapeXml(wrong.join("\n"))}</failure>`;
-  const output = nearTies.length === 0 ? "" : `<system-out>${escapeXml(nearTies.join("\n"))}</system-out>`;
-  return `${open}>${failure}${output}</testcase>\n`;
+function suiteOf(document: Parameters<typeof junitPieces>[0]): JunitSuite {
+  switch (document.kind) {
+    case "check":
+      return checkSuite(document);
+    case "gof":
+      return gofSuite(document);
+    case "invariance":
+      return invarianceSuite(document);
+    case "corpus-check":
+      return corpusSuite(document);
+  }
+}
+
+function caseOf(classname: string, { name, skipped, failure, output }: JunitCase): string {
+  const parts = [
+    skipped === undefined ? "" : `<skipped message="${escapeXml(skipped)}"/>`,
+    failure === undefined ? "" : `<failure type="${failure.type}" message="${escapeXml(failure.lines[0]!)}">${escapeXml(failure.lines.join("\n"))}</failure>`,
+    output === undefined ? "" : `<system-out>${escapeXml(output)}</system-out>`,
+  ].join("");
+  const open = `<testcase classname="${classname}" name="${escapeXml(name)}"`;
+  return parts === "" ? `${open}/>\n` : `${open}>${parts}</testcase>\n`;
 }
 
 /** All that XML 1.0 does not allow, not even escaped, and halves of surrogate pairs. */

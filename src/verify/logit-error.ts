@@ -7,6 +7,8 @@
  */
 import type { HeadShape } from "../backend.js";
 import { describe } from "../describe.js";
+import { readOptions } from "./guards.js";
+import { isRecord } from "./values.js";
 import { CANON_EXPONENT_BF16, CANON_EXPONENT_F32 } from "../spec/constants.js";
 
 export interface LogitError {
@@ -47,9 +49,8 @@ const rounded = (times: number): number => (times * UNIT) / (1 - times * UNIT);
  * @throws TypeError, RangeError for an error that does not suit
  */
 export function logitErrorOf(input: LogitErrorInput | undefined, shape: HeadShape | null): LogitError {
-  if (typeof input === "object" && input !== null) return givenError(input);
-  const name = input ?? (shape === null ? "none" : "f32");
-  if (!ARITHMETICS.includes(name)) throw new RangeError(`"logitError" expected ${ARITHMETICS.join(", ")} or { absolute, relative }, got ${describe(name)}`);
+  const name = input === undefined ? (shape === null ? "none" : "f32") : checkLogitError(input);
+  if (typeof name === "object") return name;
   if (name === "none") return ZERO;
   if (shape === null) return ofGivenLogits(name);
   if (name === "hopper") return hopperError(shape);
@@ -58,6 +59,17 @@ export function logitErrorOf(input: LogitErrorInput | undefined, shape: HeadShap
   const sums = { ...ZERO, name, absolute, relative, hasSmall: true };
   // The f32 sum is rounded once: by at most BF16_UNIT of itself, and it is at most |logit| + the errors before.
   return name === "f32" ? sums : { ...sums, absolute: absolute * (1 + BF16_UNIT), relative: relative * (1 + BF16_UNIT), rounding: BF16_UNIT };
+}
+
+/**
+ * The error where it is given in numbers, or the name of an arithmetic.
+ * @throws TypeError, RangeError for anything else
+ */
+export function checkLogitError(input: LogitErrorInput): LogitError | Arithmetic {
+  if (isRecord(input)) return givenError(readOptions(input, ["absolute", "relative"], "logitError"));
+  if (ARITHMETICS.includes(input)) return input;
+  const Kind = typeof input === "string" ? RangeError : TypeError;
+  throw new Kind(`"logitError" expected ${ARITHMETICS.join(", ")} or { absolute, relative }, got ${describe(input)}`);
 }
 
 function givenError({ absolute, relative }: { readonly absolute: number; readonly relative: number }): LogitError {

@@ -4,11 +4,18 @@ import { sampleLogits, type GivenLogits } from "../logits.js";
 import type { SampleDetail } from "../outcome.js";
 import { argmaxCombine } from "../spec/score.js";
 import { byLogit } from "./by-logit.js";
+import { checkBackend } from "./backend-name.js";
+import { readCall } from "./sampler-call.js";
 import type { SamplerCall, SamplerUnderTest } from "./sampler-under-test.js";
 
-/** Plain f64 TypeScript around sampleLogits. top-k comes before top-p, whose mass is that of the tokens left. */
+/**
+ * Plain f64 TypeScript around sampleLogits. top-k comes before top-p, whose mass is that of the tokens left.
+ * @throws TypeError, RangeError for what is no backend; the sampler rejects with them for a call that does not fit itself
+ */
 export function ownSampler(backend: BackendName | "auto" = "auto"): SamplerUnderTest {
-  return (call) => {
+  checkBackend(backend);
+  return async (given) => {
+    const call = readCall(given);
     const options = {
       vocabSize: call.vocabSize,
       numSamples: call.numSamples,

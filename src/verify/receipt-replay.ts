@@ -5,14 +5,18 @@ import { sampleLogits } from "../logits.js";
 import { checkMatrix, type FloatData, type Matrix } from "../matrix.js";
 import type { SampleDetail } from "../outcome.js";
 import { createSampler, type Sampler, type SamplerOptions } from "../sampler.js";
+import { checkBackend } from "./backend-name.js";
+import { checkCallback, checkSignal, readOptions } from "./guards.js";
+import { readHeadPlaces } from "./head-input.js";
 import { valuesDigest } from "./receipt-digest.js";
 import { checkReceipt } from "./receipt-read.js";
 import { drawOf, type Receipt, type ReceiptDraw } from "./receipt.js";
 
 /** What a receipt's draws were made from: weights as createSampler takes them, or logits. */
-export type ReplayInputs =
-  | (Pick<SamplerOptions, "weights" | "tensor" | "scales" | "signal" | "onProgress"> & { readonly hiddenStates: FloatData })
-  | { readonly logits: FloatData };
+export type ReplayInputs = HeadInputs | LogitsInputs;
+
+type HeadInputs = Pick<SamplerOptions, "weights" | "tensor" | "scales" | "signal" | "onProgress"> & { readonly hiddenStates: FloatData };
+type LogitsInputs = { readonly logits: FloatData };
 
 /** An input that is not the receipt's, and the first of its properties that shows it. */
 export interface OtherInput {
@@ -47,17 +51,35 @@ const CONFIRMED: Replay = { confirmed: true, input: null, draw: null };
  * receipt: from anywhere; it is checked first
  * @throws TypeError, RangeError naming the argument or the receipt's field; what createSampler and sample throw
  */
-export async function replay(receipt: unknown, inputs: ReplayInputs, backend: BackendName): Promise<Replay> {
+export async function replay(receipt: unknown, inputs: ReplayInputs, backend: BackendName | "auto"): Promise<Replay> {
   const checked = checkReceipt(receipt);
-  const isHead = "hiddenStates" in inputs;
+  const given = readOptions<Partial<HeadInputs & LogitsInputs>>(inputs, ["weights", "hiddenStates", "logits", "tensor", "scales", "signal", "onProgress"], "inputs");
+  checkBackend(backend);
+  const isHead = given.hiddenStates !== undefined || given.weights !== undefined;
   if (isHead !== (checked.dtype !== null)) {
-    const [expected, got] = isHead ? ["logits", "a head"] : ["weights and hidden states", "logits"];
+    const [expected, got] = isHead ? ["logits", "a head"] : ["weights and hidden states", given.logits === undefined ? "neither" : "logits"];
     throw new TypeError(`"inputs" expected ${expected}, as the receipt's draws were made from, got ${got}`);
   }
-  return isHead ? replayHead(checked, inputs, backend) : replayLogits(checked, inputs.logits, backend);
+  return isHead ? replayHead(checked, checkHeadInputs(given), backend) : replayLogits(checked, checkLogitsInputs(given), backend);
 }
 
-async function replayHead(receipt: Receipt, { hiddenStates, ...head }: Extract<ReplayInputs, { hiddenStates: FloatData }>, backend: BackendName): Promise<Replay> {
+function checkHeadInputs({ logits, weights, hiddenStates, ...rest }: Partial<HeadInputs & LogitsInputs>): HeadInputs {
+  if (logits !== undefined) throw new TypeError('"inputs" expected a head or logits, got both');
+  const head = readHeadPlaces({ weights, tensor: rest.tensor, scales: rest.scales });
+  checkMatrix("hiddenStates", hiddenStates as FloatData, "D", 1);
+  checkSignal(rest.signal);
+  checkCallback("onProgress", rest.onProgress);
+  return { ...rest, weights: head, hiddenStates: hiddenStates! };
+}
+
+/** Logits in memory are no file: what tells of one would not be read. */
+function checkLogitsInputs({ logits, ...rest }: Partial<HeadInputs & LogitsInputs>): FloatData {
+  const [other] = Object.keys(rest);
+  if (other !== undefined) throw new TypeError(`"inputs" expected logits alone, got ${other}`);
+  return logits as FloatData;
+}
+
+async function replayHead(receipt: Receipt, { hiddenStates, ...head }: HeadInputs, backend: BackendName | "auto"): Promise<Replay> {
   const matrix = checkMatrix("hiddenStates", hiddenStates, "D", receipt.D!);
   const otherMatrix = await compareMatrix(receipt, matrix, receipt.D!);
   if (otherMatrix !== null) return otherInput(otherMatrix);
@@ -72,7 +94,7 @@ async function replayHead(receipt: Receipt, { hiddenStates, ...head }: Extract<R
   }
 }
 
-async function replayLogits(receipt: Receipt, logits: FloatData, backend: BackendName): Promise<Replay> {
+async function replayLogits(receipt: Receipt, logits: FloatData, backend: BackendName | "auto"): Promise<Replay> {
   const matrix = checkMatrix("logits", logits, "V", receipt.V);
   const other = await compareMatrix(receipt, matrix, receipt.V);
   if (other !== null) return otherInput(other);

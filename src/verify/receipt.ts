@@ -2,21 +2,19 @@
  * A receipt: what was drawn from what, so that anybody can draw it again, on any backend, and confirm each token and score.
  * docs/receipts.md defines each field.
  */
-import { checkCall, type DrawOptions, type PerRow } from "../arguments.js";
+import type { DrawOptions, PerRow } from "../arguments.js";
 import type { Dtype } from "../backend.js";
-import { describe } from "../describe.js";
-import { checkMatrix, type FloatData } from "../matrix.js";
+import type { FloatData } from "../matrix.js";
 import type { SampleDetail, SampleResult } from "../outcome.js";
 import type { Sampler } from "../sampler.js";
 import { SPEC_VERSION } from "../spec/constants.js";
 import { VERSION } from "../version.js";
 import { valuesDigest } from "./receipt-digest.js";
+import type { OfRows } from "./receipt-fields.js";
+import { readReceiptOptions, type GivenDetail } from "./receipt-given.js";
+import { checkReceipt } from "./receipt-read.js";
 
-/** Draws of one receipt, and rows: about 70 bytes of text each. */
-export const RECEIPT_LIMIT = 2 ** 20;
-
-/** One value for all rows, or one a row. A receipt that is written has a list only where rows differ. */
-export type OfRows<Value> = Value | readonly Value[];
+export { checkReceiptSize, PLACE_FORM, RECEIPT_LIMIT, type OfRows } from "./receipt-fields.js";
 
 /** One draw: [row * numSamples + sample] of a receipt's list. */
 export interface ReceiptDraw {
@@ -37,10 +35,6 @@ export interface ReceiptPlaces {
   readonly hidden?: string;
   readonly logits?: string;
 }
-
-export const PLACE_NAMES = ["weights", "tensor", "scales", "hidden", "logits"] as const;
-/** A text with a NUL or a line end names no file. */
-export const PLACE_FORM = { pattern: /^[^\p{Cc}]{1,4096}$/u, expected: "a text of 1 to 4096 characters without control characters" };
 
 export interface Receipt {
   readonly kind: "receipt";
@@ -87,54 +81,40 @@ export interface ReceiptOptions {
 }
 
 /**
- * The receipt of one call of sample() or sampleLogits(), whose arrays must still be as they were.
+ * The receipt of one call of sample() or sampleLogits(), whose arrays must still be as they were. checkReceipt takes each that it makes.
  * @throws TypeError, RangeError naming the argument; Error without Web Crypto
  */
-export async function receiptOf({ backend, from, options, result, places = {} }: ReceiptOptions): Promise<Receipt> {
-  const isHead = "head" in from;
-  const matrix = isHead ? checkMatrix("hiddenStates", from.hiddenStates, "D", from.head.hiddenSize) : checkMatrix("logits", from.logits, "V", from.vocabSize);
-  const { details } = result;
-  if (details === undefined) throw new TypeError('"result" expected details of each draw, got none: draw with details: true');
-  const { rows, samples } = checkCall({ ...options, seed: result.seed }, matrix.rowCount);
-  if (details.length !== rows.length * samples) throw new RangeError(`"result" expected ${rows.length} rows * ${samples} draws, got ${details.length}`);
-  checkReceiptSize(rows.length, samples);
-  const headDigest = isHead ? from.head.headDigest : null;
-  if (isHead && headDigest === null) throw new TypeError(`"head" expected a head with a digest, got ${describe(headDigest)}: weights in a GPU buffer have none`);
+export async function receiptOf(options: ReceiptOptions): Promise<Receipt> {
+  const { backend, head, vocabSize, matrix, call, temperature, details, places } = readReceiptOptions(options);
+  const { rows, samples } = call;
+  // Before anything is awaited: the caller may use its arrays again.
+  const draws = details.map(drawOf);
+  const temperatures = valuesOf(temperature, rows.length);
   const digest = await valuesDigest(matrix);
   return {
     kind: "receipt",
     specVersion: SPEC_VERSION,
     version: VERSION,
     backend,
-    headDigest,
-    hiddenDigest: isHead ? digest : null,
-    logitsDigest: isHead ? null : digest,
-    dtype: isHead ? from.head.dtype : null,
-    V: isHead ? from.head.vocabSize : from.vocabSize,
-    D: isHead ? from.head.hiddenSize : null,
+    headDigest: head === null ? null : head.headDigest,
+    hiddenDigest: head === null ? null : digest,
+    logitsDigest: head === null ? digest : null,
+    dtype: head === null ? null : head.dtype,
+    V: vocabSize,
+    D: head === null ? null : head.hiddenSize,
     B: rows.length,
     seed: ofRows(rows.map(({ seed }) => String(seed))),
-    temperature: ofRows(valuesOf(options.temperature ?? 1, rows.length)),
+    temperature: ofRows(temperatures),
     position: ofRows(rows.map(({ position }) => position)),
     sequence: ofRows(rows.map(({ sequence }) => sequence)),
     numSamples: samples,
-    places: inOrder(places),
-    draws: details.map(drawOf),
+    places,
+    draws,
   };
 }
 
-/** @throws RangeError for more draws or rows than a receipt holds */
-export function checkReceiptSize(rowCount: number, samples: number): void {
-  if (rowCount * samples <= RECEIPT_LIMIT) return;
-  throw new RangeError(`"receipt" expected at most ${RECEIPT_LIMIT} draws, got ${rowCount} rows * ${samples}`);
-}
-
-export function drawOf({ token, scoreBits, status }: SampleDetail): ReceiptDraw {
+export function drawOf({ token, scoreBits, status }: GivenDetail): ReceiptDraw {
   return { token, scoreBits: scoreBits === null ? null : BigInt.asUintN(64, scoreBits).toString(16).padStart(16, "0"), status };
-}
-
-function inOrder(places: ReceiptPlaces): ReceiptPlaces {
-  return Object.fromEntries(PLACE_NAMES.flatMap((name) => (places[name] === undefined ? [] : [[name, places[name]]])));
 }
 
 /** -0 and 0 are one temperature, and JSON has no -0. */
@@ -149,8 +129,10 @@ function ofRows<Value>(values: readonly Value[]): OfRows<Value> {
 /**
  * The text of a receipt: a field a line, a draw a line, always in the same order. Receipts of the same draws from different
  * backends differ in one line.
+ * @throws TypeError, RangeError naming the field of what is no receipt
  */
-export function formatReceipt({ places, draws, ...fields }: Receipt): string {
+export function formatReceipt(receipt: Receipt): string {
+  const { places, draws, ...fields } = checkReceipt(receipt);
   const lines = Object.entries(fields).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},`);
   return `{\n${lines.join("\n")}\n  "places": ${JSON.stringify(places)},\n  "draws": [\n    ${draws.map((draw) => JSON.stringify(draw)).join(",\n    ")}\n  ]\n}\n`;
 }

@@ -25,7 +25,7 @@ export function documentOf(task: CheckTask, call: CheckedCall, asked: Asked, hea
       dtype: shape?.dtype ?? null,
       headDigest,
       seed: typeof call.seed === "bigint" ? String(call.seed) : "one a row",
-      temperature: typeof temperature === "number" ? temperature : temperature[0]!,
+      temperature: typeof temperature === "number" ? temperature : ofRows(Array.from(temperature)),
       position: ofRows(call.rows.map(({ position }) => position)),
       sequence: asked === null ? ofRows(call.rows.map(({ sequence }) => sequence)) : null,
     },

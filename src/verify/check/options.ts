@@ -7,7 +7,8 @@ import type { LoadProgress } from "../../head/load.js";
 import type { ScalesLocation } from "../../head/scales.js";
 import type { SourceInput } from "../../head/source.js";
 import type { FloatData } from "../../matrix.js";
-import { engineOf, engines, readEngineOptions, type EngineReplay, type ReadOptions } from "../engines/list.js";
+import { engineOf, engines, readEngineOptions, TEXTS_LIMIT, type EngineReplay, type ReadOptions } from "../engines/list.js";
+import { checkText, readTexts } from "../values.js";
 import type { LogitErrorInput } from "../logit-error.js";
 import type { TokenMask } from "./vocabulary.js";
 
@@ -16,7 +17,10 @@ export const OURS = "ours";
 export const ENGINE_NAMES: readonly string[] = [OURS, ...engines.map(({ name }) => name)];
 
 export interface CheckOptions extends Omit<DrawOptions, "seed"> {
-  /** [B * numSamples], the samples of a row side by side, integers. numSamples: by default so many as there are a row. */
+  /**
+   * [B * numSamples], the samples of a row side by side: an array, plain or typed, of integers of up to 64 bits. numSamples: by default so many as there are
+   * a row.
+   */
   readonly tokens: ArrayLike<number | bigint>;
   readonly seed: NonNullable<DrawOptions["seed"]>;
   /** The LM head, with hiddenStates; or logits. tensor, scales: as of createSampler. */
@@ -27,7 +31,10 @@ export interface CheckOptions extends Omit<DrawOptions, "seed"> {
   readonly hiddenStates?: FloatData | undefined;
   /** [B, V], row-major; -Infinity masks a token */
   readonly logits?: FloatData | undefined;
-  /** V, columns of logits, where they are given */
+  /**
+   * V, columns of logits, where they are given. Default: logits.length / B, which must be a whole number. B is then the length of what is given one a row
+   * (seeds, temperatures, positions, sequences, a mask of several rows), else tokens.length / numSamples, with a token a row where numSamples is left out too.
+   */
   readonly vocabSize?: number | undefined;
   /** Tokens from it on are padding, of the head or the logits, and never drawn. Default: V. */
   readonly unpaddedSize?: number | undefined;
@@ -62,13 +69,15 @@ export function readsNoSequence(label: string, engine: string): RangeError {
 }
 
 /** @throws RangeError for an engine that is not known, or options that it does not have */
-export function askedEngine({ engine = OURS, engineOptions = [], sequence }: CheckOptions): Asked {
-  if (typeof engine !== "string" || !ENGINE_NAMES.includes(engine)) throw new RangeError(`"engine" expected one of ${ENGINE_NAMES.join(", ")}, got ${describe(engine)}`);
+export function askedEngine({ engine = OURS, engineOptions = [], sequence }: Pick<CheckOptions, "engine" | "engineOptions" | "sequence">): Asked {
+  const texts = readTexts("engineOptions", engineOptions, TEXTS_LIMIT);
+  checkText("engine", engine);
+  if (!ENGINE_NAMES.includes(engine)) throw new RangeError(`"engine" expected one of ${ENGINE_NAMES.join(", ")}, got ${describe(engine)}`);
   if (engine !== OURS) {
     if (sequence !== undefined) throw readsNoSequence("sequence", engine);
     const replay = engineOf(engine);
-    return { engine: replay, options: readEngineOptions(replay, engineOptions) };
+    return { engine: replay, options: readEngineOptions(replay, texts) };
   }
-  if (engineOptions.length > 0) throw new RangeError(`"engineOptions" expected none for ${OURS}, got ${describe(engineOptions[0])}`);
+  if (texts.length > 0) throw new RangeError(`"engineOptions" expected none for ${OURS}, got ${describe(texts[0])}`);
   return null;
 }

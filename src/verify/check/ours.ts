@@ -105,7 +105,8 @@ async function withRanks(task: CheckTask, draws: CheckedDraw[]): Promise<Checked
   const scored = turnsOf(task);
   for await (const logits of rowLogits(task, [...ofRow.keys()])) {
     for (const index of ofRow.get(logits.row)!) {
-      const { row, sample, given } = draws[index]!;
+      const { row, sample } = draws[index]!;
+      const given = task.tokens[index]!;
       const own = { token: given, score: await scoreAt(task, index, given) };
       const rank = await rankOf(task.source, logits, task.requests[row]!, sample, own);
       draws[index] = { ...draws[index]!, rank, probability: probabilityOf(logits.logits, temperatureOf(task, row), given) };

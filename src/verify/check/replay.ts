@@ -79,9 +79,10 @@ class RowReplay {
 
   ranked(draw: CheckedDraw): CheckedDraw {
     const { value } = this.#scores;
-    const own = value[draw.given]!;
-    const rank = value.reduce((count, score, token) => (score > own || (score === own && token < draw.given) ? count + 1 : count), 1);
-    return { ...draw, rank, probability: probabilityOf(this.#logits.logits, temperatureOf(this.#task, draw.row), draw.given) };
+    const given = this.#task.tokens[draw.row * this.#task.numSamples + draw.sample]!;
+    const own = value[given]!;
+    const rank = value.reduce((count, score, token) => (score > own || (score === own && token < given) ? count + 1 : count), 1);
+    return { ...draw, rank, probability: probabilityOf(this.#logits.logits, temperatureOf(this.#task, draw.row), given) };
   }
 }
 

@@ -17,6 +17,8 @@ export interface CheckTask {
   readonly numSamples: number;
   /** [B * numSamples], the samples of a row side by side; past 2^53 the nearest f64 */
   readonly tokens: Float64Array;
+  /** by the index of the draw, those past 2^53 in decimal */
+  readonly told: ReadonlyMap<number, string>;
   readonly error: LogitError;
   /** how many wrong draws get their rank and probability */
   readonly ranks: number;
@@ -32,7 +34,9 @@ export function settle(task: CheckTask, index: number, decision: Decision): Chec
   const place = placeOf(task, index);
   const given = task.tokens[index]!;
   const fault = task.vocabulary.faultOf(place.row, given) ?? (task.source.isMasked(place.row, given) ? "masked" : null);
-  return settledDraw(place, given, decision, fault);
+  const settled = settledDraw(place, given, decision, fault);
+  const told = task.told.get(index);
+  return settled === null || told === undefined ? settled : { ...settled, given: told };
 }
 
 /** Bytes of f64 logits and hidden states that are held at a time. */

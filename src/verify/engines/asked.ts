@@ -1,5 +1,7 @@
 /** What an engine can be asked for, and its options' texts. */
+import { describe } from "../../describe.js";
 import { exactly, over, type Bounded, type Slack } from "../bounded.js";
+import { checkText } from "../values.js";
 import type { EngineDraw, EngineOption } from "./engine.js";
 
 /** @throws RangeError where the draw has a position other than 0, and the engine has no positions */
@@ -37,7 +39,9 @@ export function wholeOption(description: string, standard: number, from: number,
   return {
     description: `${description}; ${from} to ${to}`,
     default: String(standard),
-    parse: (text) => readWhole(text, from, to),
+    expected: wholeText(from, to),
+    isValue: (value): value is number => isWhole(value, from, to),
+    parse: (text, label) => readWhole(label, text, from, to),
   };
 }
 
@@ -46,24 +50,37 @@ export function wholeOrWordOption(description: string, word: string, from: numbe
   return {
     description: `${description}; ${from} to ${to}, or ${word}`,
     default: word,
-    parse: (text) => (text === word ? null : readWhole(text, from, to)),
+    expected: `${wholeText(from, to)}, or null`,
+    isValue: (value): value is number | null => value === null || isWhole(value, from, to),
+    parse: (text, label) => (text === word ? null : readWhole(label, text, from, to)),
   };
 }
 
 export function choiceOption<Choice extends string>(description: string, choices: readonly [Choice, ...Choice[]]): EngineOption<Choice> {
+  const expected = choices.join(" or ");
   return {
-    description: `${description}: ${choices.join(" or ")}`,
+    description: `${description}: ${expected}`,
     default: choices[0],
-    parse(text) {
+    expected,
+    isValue: (value): value is Choice => choices.some((known) => known === value),
+    parse(text, label = TEXT) {
+      checkText(label, text);
       const choice = choices.find((known) => known === text);
-      if (choice === undefined) throw new RangeError(`expected ${choices.join(" or ")}, got ${JSON.stringify(text)}`);
+      if (choice === undefined) throw new RangeError(`"${label}" expected ${expected}, got ${describe(text)}`);
       return choice;
     },
   };
 }
 
-function readWhole(text: string, from: number, to: number): number {
+/** What a text is called where nobody names it. */
+const TEXT = "text";
+
+const wholeText = (from: number, to: number): string => `a whole number from ${from} to ${to}`;
+const isWhole = (value: unknown, from: number, to: number): boolean => Number.isInteger(value) && (value as number) >= from && (value as number) <= to;
+
+function readWhole(label = TEXT, text: string, from: number, to: number): number {
+  checkText(label, text);
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-  if (value >= from && value <= to) return value;
-  throw new RangeError(`expected a whole number from ${from} to ${to}, got ${JSON.stringify(text)}`);
+  if (isWhole(value, from, to)) return value;
+  throw new RangeError(`"${label}" expected ${wholeText(from, to)}, got ${describe(text)}`);
 }

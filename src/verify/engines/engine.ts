@@ -26,8 +26,12 @@ export interface EngineOption<Value> {
   readonly description: string;
   /** as text, as parse reads it */
   readonly default: string;
-  /** @throws RangeError that says what was expected; the caller names the option */
-  parse(text: string): Value;
+  /** of isValue: "a whole number from 0 to 7" */
+  readonly expected: string;
+  /** Whether `scores` takes it. */
+  isValue(value: unknown): value is Value;
+  /** label: names the text in an error; default "text". @throws TypeError, RangeError */
+  parse(text: string, label?: string): Value;
 }
 
 export interface EngineReplay<Options extends OptionValues = OptionValues> {
@@ -45,7 +49,8 @@ export interface EngineReplay<Options extends OptionValues = OptionValues> {
   /**
    * The scores [vocabSize] of a row: the engine draws the token of the highest, the first of equal ones. Bounds hold what its device computes
    * from logits within theirs. A masked token has the logit -Infinity; other logits are finite.
-   * @throws RangeError where the engine cannot be asked for such a draw
+   * options: all of the engine's, as readEngineOptions gives them
+   * @throws TypeError, RangeError naming the argument; RangeError where the engine cannot be asked for such a draw
    */
   scores(logits: Bounded, draw: EngineDraw, options: Options): Bounded;
 }

@@ -1,9 +1,14 @@
 /** What goodnessOfFit is given, checked before any work. */
-import { checkInteger, checkOptions } from "../../arguments.js";
+import { checkInteger } from "../../arguments.js";
 import { describe, nameText } from "../../describe.js";
 import { checkMatrix, widen, type FloatData } from "../../matrix.js";
 import { TEMPERATURE_LIMIT } from "../../spec/constants.js";
 import { ownView, typedArrayKind } from "../../typed-arrays.js";
+import { checkNumber, readOptions } from "../guards.js";
+import { isList } from "../values.js";
+import { readTokens, type TokenArray } from "../tokens.js";
+
+export type { TokenArray } from "../tokens.js";
 
 export interface JudgedBy {
   /** [V] or [B, V], row-major; -Infinity masks a token */
@@ -27,8 +32,6 @@ export interface GofOptions extends JudgedBy {
   readonly shape?: readonly number[];
 }
 
-export type TokenArray = Int8Array | Int16Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array | Uint32Array | BigUint64Array | readonly number[];
-
 export interface CheckedJudge {
   readonly logits: Float32Array | Float64Array;
   readonly rowCount: number;
@@ -51,8 +54,8 @@ export const JUDGE_OPTIONS = ["logits", "vocabSize", "temperature", "alpha", "ax
 export function checkJudge(options: JudgedBy): CheckedJudge {
   const { temperature = 1, alpha = DEFAULT_ALPHA, axes, shards = 1 } = options;
   const { logits, vocabSize, rowCount } = checkLogits(options);
-  checkNumber("temperature", temperature, `a number in (0, ${TEMPERATURE_LIMIT}): a greedy sampler draws nothing`, temperature > 0 && temperature < TEMPERATURE_LIMIT);
-  checkNumber("alpha", alpha, `a number from ${LEAST_ALPHA} to ${MOST_ALPHA}`, alpha >= LEAST_ALPHA && alpha <= MOST_ALPHA);
+  checkTemperature(temperature);
+  checkNumber("alpha", alpha, LEAST_ALPHA, MOST_ALPHA);
   checkInteger("shards", shards, 1, vocabSize + 1);
   return { logits, rowCount, vocabSize, temperature, alpha, axes: axes === undefined ? undefined : checkAxes(axes), shards };
 }
@@ -61,20 +64,21 @@ function checkLogits({ logits, vocabSize }: JudgedBy): Pick<CheckedJudge, "logit
   const isDouble = typedArrayKind(logits) === "Float64Array";
   const values = isDouble ? ownView(logits, Float64Array) : widen(checkMatrix("logits", logits as FloatData, "V", 1));
   if (values.length === 0) throw new RangeError('"logits" expected at least one value, got none');
-  const columns = vocabSize ?? values.length;
+  const columns = vocabSize === undefined ? values.length : vocabSize;
   checkInteger("vocabSize", columns, 1, VOCAB_LIMIT);
   if (values.length % columns !== 0) throw new RangeError(`"logits" expected a positive multiple of V = ${columns} values, got ${values.length}`);
   return { logits: values, vocabSize: columns, rowCount: values.length / columns };
 }
 
-function checkNumber(name: string, value: unknown, expected: string, isRight: boolean): void {
-  if (typeof value !== "number") throw new TypeError(`"${name}" expected ${expected}, got ${describe(value)}`);
-  if (!isRight) throw new RangeError(`"${name}" expected ${expected}, got ${value}`);
+function checkTemperature(temperature: unknown): void {
+  const expected = `a number in (0, ${TEMPERATURE_LIMIT}): a greedy sampler draws nothing`;
+  if (typeof temperature !== "number") throw new TypeError(`"temperature" expected ${expected}, got ${describe(temperature)}`);
+  if (!(temperature > 0 && temperature < TEMPERATURE_LIMIT)) throw new RangeError(`"temperature" expected ${expected}, got ${temperature}`);
 }
 
 /** @throws TypeError, RangeError unless they are up to four different names */
 export function checkAxes(axes: readonly string[]): readonly string[] {
-  if (!Array.isArray(axes)) throw new TypeError(`"axes" expected an array of names, got ${describe(axes)}`);
+  if (!isList(axes)) throw new TypeError(`"axes" expected an array of names, got ${describe(axes)}`);
   for (const name of axes as readonly unknown[]) {
     if (typeof name !== "string") throw new TypeError(`"axes" expected names, got ${describe(name)}`);
     if (!/^[a-z][\w-]{0,30}$/i.test(name)) throw new RangeError(`"axes" expected names of letters and digits, got ${nameText(name)}`);
@@ -86,7 +90,7 @@ export function checkAxes(axes: readonly string[]): readonly string[] {
 }
 
 export interface CheckedTokens {
-  /** as they are, for faults that 32 bits do not hold */
+  /** whole numbers as they are, for faults that 32 bits do not hold */
   readonly given: ArrayLike<number | bigint>;
   readonly shape: readonly number[];
   readonly axes: readonly string[];
@@ -94,36 +98,31 @@ export interface CheckedTokens {
 
 /** @throws TypeError, RangeError naming the option */
 export function checkTokens(options: Pick<GofOptions, "tokens" | "shape">, { rowCount, axes }: CheckedJudge): CheckedTokens {
-  const given = checkTokenArray(options.tokens);
-  const shape = options.shape ?? (rowCount > 1 ? [rowCount, given.length / rowCount] : [given.length]);
-  if (!Array.isArray(shape)) throw new TypeError(`"shape" expected an array of sizes, got ${describe(shape)}`);
-  const product = shape.reduce((total: number, size: unknown) => total * (Number.isInteger(size) && (size as number) > 0 ? (size as number) : NaN), 1);
+  const given = readTokens("tokens", options.tokens);
+  if (given.length === 0) throw new RangeError('"tokens" expected at least one, got none');
+  const shape = options.shape === undefined ? (rowCount > 1 ? [rowCount, given.length / rowCount] : [given.length]) : readSizes(options.shape);
+  const product = shape.reduce((total, size) => total * (Number.isInteger(size) && size > 0 ? size : NaN), 1);
   if (product !== given.length) throw new RangeError(`"shape" expected positive sizes whose product is the ${given.length} tokens, got [${shape.join(", ")}]`);
   const names = axes ?? (shape.length === 1 && rowCount > 1 ? ["row"] : (AXIS_NAMES[shape.length] ?? []));
   if (shape.length !== names.length) throw new RangeError(`"axes" expected ${shape.length} names for tokens of shape [${shape.join(", ")}], got ${names.join(",") || "none"}`);
   if (rowCount > 1 && shape[0] !== rowCount) {
     throw new RangeError(`"tokens" expected ${rowCount} places on the first axis, one for each row of logits, got shape [${shape.join(", ")}]`);
   }
-  return { given, shape: [...shape], axes: names };
+  return { given, shape, axes: names };
 }
 
-const INTEGER_KINDS = /^(Big)?(Ui|I)nt(8|16|32|64)Array$/;
-
-function checkTokenArray(tokens: unknown): ArrayLike<number | bigint> {
-  const kind = typedArrayKind(tokens);
-  const isArray = Array.isArray(tokens);
-  if (!isArray && !(kind !== undefined && INTEGER_KINDS.test(kind))) throw new TypeError(`"tokens" expected an array of integers, got ${describe(tokens)}`);
-  const given = tokens as ArrayLike<number | bigint>;
-  if (given.length === 0) throw new RangeError('"tokens" expected at least one, got none');
-  if (isArray) {
-    const index = (tokens as readonly unknown[]).findIndex((token) => !Number.isInteger(token));
-    if (index >= 0) throw new TypeError(`"tokens[${index}]" expected an integer, got ${describe(given[index])}`);
-  }
-  return given;
+/** A copy. Whether they are sizes is the caller's to check. */
+function readSizes(shape: unknown): number[] {
+  if (!isList(shape)) throw new TypeError(`"shape" expected an array of sizes, got ${describe(shape)}`);
+  if (shape.length > RANK_LIMIT) throw new RangeError(`"shape" expected 1 to ${RANK_LIMIT} sizes, got ${shape.length}`);
+  return Array.from(shape, (size, axis) => {
+    if (typeof size !== "number") throw new TypeError(`"shape[${axis}]" expected a size, got ${describe(size)}`);
+    return size;
+  });
 }
 
-export function checkGofOptions(options: GofOptions): { judge: CheckedJudge; tokens: CheckedTokens } {
-  checkOptions(options, ["tokens", ...JUDGE_OPTIONS, "shape"]);
+export function checkGofOptions(given: GofOptions): { judge: CheckedJudge; tokens: CheckedTokens } {
+  const options = readOptions(given, ["tokens", ...JUDGE_OPTIONS, "shape"]);
   const judge = checkJudge(options);
   return { judge, tokens: checkTokens(options, judge) };
 }

@@ -2,8 +2,8 @@
  * The same tests on a stream of batches, which stops at the first alarm. Each look is at all draws so far, and comes when they have
  * doubled. Look l has alpha / (l (l + 1)), and the last one all that is left, so that the rates of all looks add up to alpha.
  */
-import { checkOptions } from "../../arguments.js";
 import type { GofDocument } from "../documents.js";
+import { readOptions } from "../guards.js";
 import { distributionsOf, type Distributions } from "./distributions.js";
 import { judged, type Judged } from "./gof.js";
 import { checkJudge, checkTokens, JUDGE_OPTIONS, type CheckedJudge, type CheckedTokens, type JudgedBy, type TokenArray } from "./input.js";
@@ -26,8 +26,7 @@ export class SequentialGoodnessOfFit {
 
   /** @throws TypeError, RangeError naming the option */
   constructor(options: JudgedBy) {
-    checkOptions(options, JUDGE_OPTIONS);
-    const judge = checkJudge(options);
+    const judge = checkJudge(readOptions(options, JUDGE_OPTIONS));
     // Later looks need the logits as they are now.
     this.#judge = { ...judge, logits: judge.logits.slice() };
     this.#distributions = distributionsOf(this.#judge.logits, judge.vocabSize, judge.temperature);
@@ -39,8 +38,7 @@ export class SequentialGoodnessOfFit {
    */
   add(batch: TokenBatch): GofDocument | null {
     if (this.#found !== null) return this.#found;
-    checkOptions(batch, ["tokens", "shape"]);
-    const checked = checkTokens(batch, this.#judge);
+    const checked = checkTokens(readOptions(batch, ["tokens", "shape"]), this.#judge);
     this.#checkShape(checked);
     // The caller may use its array again at once.
     this.#batches.push({ ...checked, given: (checked.given as number[]).slice() });

@@ -1,5 +1,6 @@
 /** Tokens that cannot be drawn at all: one is enough. */
 import type { Fault, GofTest } from "../documents.js";
+import { toldToken } from "../tokens.js";
 import type { Distributions } from "./distributions.js";
 import type { CheckedTokens } from "./input.js";
 
@@ -20,7 +21,7 @@ export function checkSupport({ given, shape }: CheckedTokens, distributions: Dis
       continue;
     }
     impossible++;
-    first ??= `token ${given[index]} at [${placeOf(index, shape).join(", ")}] is ${fault}${fault === "out-of-range" ? `: V = ${distributions.vocabSize}` : ""}`;
+    first ??= `token ${toldToken(given[index]!)} at [${placeOf(index, shape).join(", ")}] is ${fault}${fault === "out-of-range" ? `: V = ${distributions.vocabSize}` : ""}`;
   }
   const test: GofTest = {
     name: "support",

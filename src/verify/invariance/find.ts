@@ -1,9 +1,11 @@
 /** findInvariances: asks a sampler every question of the list and makes the smallest case of each that it fails. */
-import { checkInteger, checkOptions } from "../../arguments.js";
+import { checkInteger } from "../../arguments.js";
 import { describe } from "../../describe.js";
 import { SPEC_VERSION } from "../../spec/constants.js";
 import { VERSION } from "../../version.js";
 import type { InvarianceDocument, InvarianceFinding } from "../documents.js";
+import { checkCallback, checkSignal, readOptions } from "../guards.js";
+import { checkText, isList } from "../values.js";
 import type { SamplerUnderTest } from "../sampler-under-test.js";
 import { OPTIONAL_INPUTS, type Invariance, type Making, type OptionalInput, type Size } from "./case.js";
 import { handshake } from "./handshake.js";
@@ -22,7 +24,7 @@ export interface InvarianceProgress {
 }
 
 export interface InvarianceOptions {
-  /** how the document names the sampler; default "sampler" */
+  /** how the document names the sampler, 1 to 100,000 characters; default "sampler" */
   readonly name?: string;
   /** names of the invariances to ask alone; default: all that are not on request */
   readonly only?: readonly string[];
@@ -44,6 +46,8 @@ export const DEFAULT_READS: readonly OptionalInput[] = ["samples", "sequence", "
 export const DEFAULT_SEED = 1;
 export const DEFAULT_MAX_CALLS = 5000;
 const CALLS_LIMIT = 2 ** 31;
+/** A report takes no longer one. */
+const NAME_LIMIT = 100_000;
 
 interface Settings {
   readonly seed: number;
@@ -59,12 +63,16 @@ interface Settings {
  */
 export async function findInvariances(sampler: SamplerUnderTest, options: InvarianceOptions = {}): Promise<InvarianceDocument> {
   if (typeof sampler !== "function") throw new TypeError(`"sampler" expected a function, got ${describe(sampler)}`);
-  checkOptions(options, ["name", "only", "skip", "also", "reads", "seed", "maxCalls", "signal", "onProgress"]);
-  const { name = "sampler", seed = DEFAULT_SEED, maxCalls = DEFAULT_MAX_CALLS, signal, onProgress } = options;
+  const given = readOptions(options, ["name", "only", "skip", "also", "reads", "seed", "maxCalls", "signal", "onProgress"]);
+  const { name = "sampler", reads: inputs = DEFAULT_READS, seed = DEFAULT_SEED, maxCalls = DEFAULT_MAX_CALLS, signal, onProgress } = given;
+  checkText("name", name, NAME_LIMIT);
+  if (name === "") throw new RangeError('"name" expected at least one character, got ""');
   checkInteger("seed", seed, 0, 2 ** 32);
   checkInteger("maxCalls", maxCalls, 2, CALLS_LIMIT + 1);
-  const reads = new Set(checkNames("reads", options.reads ?? DEFAULT_READS, OPTIONAL_INPUTS) as readonly OptionalInput[]);
-  const chosen = choose(options, reads);
+  checkSignal(signal);
+  checkCallback("onProgress", onProgress);
+  const reads = new Set(readNames("reads", inputs, OPTIONAL_INPUTS));
+  const chosen = choose(given, reads);
   const probe = new Probe(sampler, maxCalls, signal);
   await handshake(probe, reads);
   const findings: InvarianceFinding[] = [];
@@ -85,9 +93,11 @@ function isUnrepeatable(findings: readonly InvarianceFinding[]): boolean {
 }
 
 /** Each invariance, and why it is not asked. */
-function choose({ only, skip = [], also = [] }: InvarianceOptions, reads: ReadonlySet<OptionalInput>) {
+function choose({ only: alone, skip: out = [], also: beside = [] }: InvarianceOptions, reads: ReadonlySet<OptionalInput>) {
   const names = INVARIANCES.map(({ name }) => name);
-  for (const [label, list] of Object.entries({ only: only ?? [], skip, also })) checkNames(label, list, names);
+  const only = alone === undefined ? undefined : readNames("only", alone, names);
+  const skip = readNames("skip", out, names);
+  const also = readNames("also", beside, names);
   const chosen = INVARIANCES.filter(({ name }) => only === undefined || only.includes(name) || also.includes(name)).map((invariance) => ({
     invariance,
     reason: reasonToSkip(invariance, skip, [...(only ?? []), ...also], reads),
@@ -103,11 +113,14 @@ function reasonToSkip({ name, needs, onRequest }: Invariance, skip: readonly str
   return onRequest === undefined || asked.includes(name) ? null : `asked on request alone: ${onRequest}`;
 }
 
-function checkNames(label: string, names: unknown, known: readonly string[]): readonly string[] {
-  if (!Array.isArray(names)) throw new TypeError(`"${label}" expected a list of names, got ${describe(names)}`);
-  const unknown: unknown = names.find((name) => !known.includes(name as string));
-  if (unknown !== undefined) throw new RangeError(`"${label}" expected names from ${known.join(", ")}, got ${describe(unknown)}`);
-  return names as readonly string[];
+/** A copy, in which each is there once. */
+function readNames<Name extends string>(label: string, names: unknown, known: readonly Name[]): Name[] {
+  if (!isList(names)) throw new TypeError(`"${label}" expected a list of names, got ${describe(names)}`);
+  const given = Array.from(names, (name) => {
+    if (known.includes(name as Name)) return name as Name;
+    throw new RangeError(`"${label}" expected names from ${known.join(", ")}, got ${describe(name)}`);
+  });
+  return [...new Set(given)];
 }
 
 async function ask(invariance: Invariance, settings: Settings): Promise<InvarianceFinding> {

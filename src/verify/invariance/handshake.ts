@@ -1,5 +1,5 @@
 /** Two calls before all questions: a sampler that cannot answer those was not connected rightly. */
-import { describe } from "../../describe.js";
+import { messageOf } from "../values.js";
 import type { Batch } from "./batch.js";
 import type { OptionalInput } from "./case.js";
 import { endsTheRun, type Probe } from "./probe.js";
@@ -13,8 +13,8 @@ export async function handshake(probe: Probe, reads: ReadonlySet<OptionalInput>)
   } catch (cause) {
     if (endsTheRun(cause)) throw cause;
     // What is worded as a refusal says it already.
-    if (cause instanceof Error && cause.message.startsWith('"')) throw cause;
-    throw new Error(`"sampler" expected tokens from its first calls, got an error: ${cause instanceof Error ? cause.message : describe(cause)}`, { cause });
+    if (cause instanceof Error && messageOf(cause).startsWith('"')) throw cause;
+    throw new Error(`"sampler" expected tokens from its first calls, got an error: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -1,6 +1,7 @@
 /** The sampler under test behind a counter and checks of what it answers. */
 import { describe } from "../../describe.js";
 import { typedArrayKind } from "../../typed-arrays.js";
+import { isList, messageOf } from "../values.js";
 import type { SamplerUnderTest } from "../sampler-under-test.js";
 import { hasToken, toCall, type Batch } from "./batch.js";
 
@@ -56,7 +57,7 @@ export class Probe {
   async draw(batch: Batch): Promise<number[][]> {
     const tokens = await this.ask(batch).catch((error: unknown) => {
       if (endsTheRun(error)) throw error;
-      throw new FailedCall(`the call failed: ${error instanceof Error ? error.message : describe(error)}`, batch, null, [], error);
+      throw new FailedCall(`the call failed: ${messageOf(error)}`, batch, null, [], error);
     });
     const vocabSize = batch.rows[0]!.logits.length;
     tokens.forEach((samples, row) => {
@@ -85,7 +86,7 @@ export class Probe {
     const { rows, numSamples } = call;
     const answer: unknown = await this.#sampler(call);
     this.#signal?.throwIfAborted();
-    if (!/^(Int|Uint)(8|16|32)Array$/.test(typedArrayKind(answer) ?? "") && !Array.isArray(answer)) {
+    if (!/^(Int|Uint)(8|16|32)Array$/.test(typedArrayKind(answer) ?? "") && !isList(answer)) {
       throw new TypeError(`"sampler" expected to return an Int32Array of tokens, got ${describe(answer)}`);
     }
     const list = answer as ArrayLike<unknown>;
@@ -95,8 +96,10 @@ export class Probe {
 }
 
 function toToken(value: unknown): number {
-  if (typeof value === "number" && Number.isInteger(value)) return value;
-  throw new TypeError(`"sampler" expected to return whole numbers, got ${describe(value)}`);
+  if (!Number.isInteger(value)) throw new TypeError(`"sampler" expected to return whole numbers, got ${describe(value)}`);
+  // Past that, what a document says would be rounded.
+  if (!Number.isSafeInteger(value)) throw new RangeError(`"sampler" expected to return whole numbers below 2^53, got ${describe(value)}`);
+  return value as number;
 }
 
 /** Whether no more calls can be made: a sampler that hangs would hang in each of those to come. */

@@ -87,7 +87,7 @@ function reproduction(document: CheckDocument): Html {
     ["engine", html`${textOf(engine.name)}, ${engine.status}`],
     ...Object.entries(engine.options).map(([name, value]) => [html`engine option ${textOf(name)}`, textOf(value)] as const),
     ["seed", textOf(inputs.seed)],
-    ["temperature", exact(inputs.temperature)],
+    ["temperature", textOf(String(inputs.temperature))],
     ["position", textOf(String(inputs.position ?? "–"))],
     ["sequence", textOf(String(inputs.sequence ?? "–"))],
     ["rows × samples", `${exact(inputs.rows)} × ${exact(inputs.numSamples)}`],

@@ -15,8 +15,8 @@ export function decimal(value: number | null): string {
   return value.toPrecision(4).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 }
 
-/** A number that the reader may want to type again: all digits. */
-export function exact(value: number): string {
+/** A number that the reader may want to type again: all digits. Text is one past 2^53. */
+export function exact(value: number | string): string {
   return String(value);
 }
 

@@ -1,26 +1,22 @@
 /** Documents from anywhere: their shape, and that they do not contradict themselves, before anything is drawn. */
 import { describe } from "../../describe.js";
 import type { CheckDocument, CheckedDraw, GofDocument, GofTest, InvarianceDocument, InvarianceFinding, VerifyDocument } from "../documents.js";
-import { check, either, flag, integer, list, nullable, number, object, oneOf, optional, text, texts, type Shape } from "./shapes.js";
+import { fieldsOf } from "../values.js";
+import { readCorpusCheck } from "./corpus-document.js";
+import { count, found, LIST_LIMIT, name, refuseFalsePass, refuseOtherCounts, sentence, token } from "./document-parts.js";
+import { readReplay } from "./replay-document.js";
+import { check, either, flag, integer, list, nullable, number, object, oneOf, optional, text, texts, wholeText, type Shape } from "./shapes.js";
 
 /** Draws of one document. */
 const DRAW_LIMIT = 2 ** 26;
-/** More than a person reads: tests, findings, bins. */
-const LIST_LIMIT = 1000;
-const name = text(1000);
-const sentence = text(100_000);
-const count = integer(0);
 /** No count and no score of any sampler is larger. */
 const amount = number(0, 1e300);
 const difference = number(-1e300, 1e300);
-const token = integer(Number.MIN_SAFE_INTEGER);
-
-const found = { specVersion: name, version: name, passed: flag };
 
 const draw: Shape<CheckedDraw> = object<CheckedDraw>({
   row: count,
   sample: count,
-  given: token,
+  given: either(token, wholeText),
   expected: token,
   verdict: oneOf("exact", "near-tie", "wrong"),
   fault: nullable(oneOf("negative", "out-of-range", "padded", "masked", "no-token")),
@@ -39,7 +35,7 @@ const checkDocument: Shape<CheckDocument> = object<CheckDocument>({
   engine: object<CheckDocument["engine"]>({ name, title: name, status: oneOf("exact", "recorded", "unproven"), unproven: list(sentence, LIST_LIMIT), options: texts(LIST_LIMIT, 1000) }),
   inputs: object<CheckDocument["inputs"]>({
     ...{ rows: count, numSamples: count, vocabSize: count, hiddenSize: nullable(count), dtype: nullable(name), headDigest: nullable(name) },
-    ...{ seed: name, temperature: number(0), position: optional(ofRows), sequence: optional(nullable(ofRows)) },
+    ...{ seed: name, temperature: either(number(0), name), position: optional(ofRows), sequence: optional(nullable(ofRows)) },
   }),
   logitError: object<CheckDocument["logitError"]>({ name, absolute: number(0), relative: number(0), rounding: optional(number(0)) }),
   counts: object<CheckDocument["counts"]>({ exact: count, nearTie: count, wrong: count }),
@@ -104,7 +100,7 @@ const invarianceDocument: Shape<InvarianceDocument> = object<InvarianceDocument>
  */
 export function readDocument(value: unknown, source: string): VerifyDocument {
   const where = `${source}: `;
-  const kind = (value as { kind?: unknown } | null | undefined)?.kind;
+  const { kind } = fieldsOf(value, ["kind"]);
   switch (kind) {
     case "check":
       return consistentCheck(check(checkDocument, value, `${where}check`), where);
@@ -112,8 +108,12 @@ export function readDocument(value: unknown, source: string): VerifyDocument {
       return consistentGof(check(gofDocument, value, `${where}gof`), where);
     case "invariance":
       return consistentInvariance(check(invarianceDocument, value, `${where}invariance`), where);
+    case "corpus-check":
+      return readCorpusCheck(value, where);
+    case "replay":
+      return readReplay(value, where);
     default:
-      throw new (typeof kind === "string" ? RangeError : TypeError)(`"${where}kind" expected check, gof, invariance, got ${describe(kind)}`);
+      throw new (typeof kind === "string" ? RangeError : TypeError)(`"${where}kind" expected check, gof, invariance, corpus-check, replay, got ${describe(kind)}`);
   }
 }
 
@@ -121,9 +121,7 @@ function consistentCheck(document: CheckDocument, where: string): CheckDocument 
   const { counts, draws } = document;
   const tally = { exact: 0, "near-tie": 0, wrong: 0 };
   for (const { verdict } of draws) tally[verdict]++;
-  for (const [field, verdict] of [["exact", "exact"], ["nearTie", "near-tie"], ["wrong", "wrong"]] as const) {
-    if (counts[field] !== tally[verdict]) throw new RangeError(`"${where}check.counts.${field}" expected ${tally[verdict]}, as its draws say, got ${counts[field]}`);
-  }
+  refuseOtherCounts("check", counts, { exact: tally.exact, nearTie: tally["near-tie"], wrong: tally.wrong }, "draws", where);
   refuseFalsePass(document, counts.wrong > 0, "wrong draws", where);
   return document;
 }
@@ -136,9 +134,4 @@ function consistentGof(document: GofDocument, where: string): GofDocument {
 function consistentInvariance(document: InvarianceDocument, where: string): InvarianceDocument {
   refuseFalsePass(document, document.findings.some(({ status }) => status === "broken"), "broken findings", where);
   return document;
-}
-
-/** A page that begins with "passed" must have nothing below that says otherwise. */
-function refuseFalsePass({ kind, passed }: VerifyDocument, hasFailure: boolean, what: string, where: string): void {
-  if (passed && hasFailure) throw new RangeError(`"${where}${kind}.passed" expected false beside ${what}, got true`);
 }

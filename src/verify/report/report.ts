@@ -2,14 +2,17 @@
  * A page that shows what the verifying verbs found: one file of HTML that needs nothing else, runs nothing, and looks the same for the same
  * documents. They may come from anywhere: each is checked before anything is drawn, and all of their text stays text.
  */
-import { describe } from "../../describe.js";
+import { describe, labelText } from "../../describe.js";
 import type { VerifyDocument } from "../documents.js";
+import { isList, readTexts } from "../values.js";
 import { checkSection } from "./check-section.js";
+import { corpusSection } from "./corpus-section.js";
 import { gofSection } from "./gof-section.js";
 import { Html, html, textOf } from "./html.js";
 import { invarianceSection } from "./invariance-section.js";
 import { counted, whole } from "./numbers.js";
 import { readDocument } from "./read-document.js";
+import { replaySection } from "./replay-section.js";
 import type { Section } from "./section.js";
 import { STYLE } from "./style.js";
 import { outcome } from "./table.js";
@@ -24,13 +27,15 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; 
  * @throws TypeError, RangeError naming the field of a document that is not one, or that contradicts itself
  */
 export function report(documents: readonly VerifyDocument[], names?: readonly string[]): string {
-  if (!Array.isArray(documents)) throw new TypeError(`"documents" expected a list of documents, got ${describe(documents)}`);
+  if (!isList(documents)) throw new TypeError(`"documents" expected a list of documents, got ${describe(documents)}`);
   if (documents.length === 0 || documents.length > MOST_DOCUMENTS) throw new RangeError(`"documents" expected 1 to ${MOST_DOCUMENTS}, got ${documents.length}`);
+  const given = names === undefined ? undefined : readTexts("names", names, MOST_DOCUMENTS);
+  if (given !== undefined && given.length !== documents.length) throw new RangeError(`"names" expected ${documents.length}, one of each document, got ${given.length}`);
   const sections: Section[] = [];
   let size = 0;
   for (const [index, document] of documents.entries()) {
-    const name = names?.[index];
-    const section = sectionOf(readDocument(document, name ?? `documents[${index}]`));
+    const name = given?.[index];
+    const section = sectionOf(readDocument(document, labelText(name ?? `documents[${index}]`)));
     size += section.content.markup.length;
     if (size > PAGE_LIMIT) throw new RangeError(`"documents" expected no more text than a page of ${PAGE_LIMIT} characters has room for, got more`);
     // A page that is passed on need not tell where its documents lay.
@@ -52,6 +57,10 @@ function sectionOf(document: VerifyDocument): Section {
       return gofSection(document);
     case "invariance":
       return invarianceSection(document);
+    case "corpus-check":
+      return corpusSection(document);
+    case "replay":
+      return replaySection(document);
   }
 }
 

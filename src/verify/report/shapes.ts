@@ -1,5 +1,6 @@
 /** What a value from outside must look like, written as its type is: a shape says what is wrong with a value, and where. */
-import { describe } from "../../describe.js";
+import { describe, labelText, nameText } from "../../describe.js";
+import { isList, isRecord } from "../values.js";
 
 /** path: of the wrong value, below the value that was looked at: ".draws[3].row" */
 interface Problem {
@@ -57,6 +58,12 @@ export function text(limit: number): Shape<string> {
   };
 }
 
+/** A whole number of 64 bits that a JSON number would round. */
+export const wholeText: Shape<string> = (value) => {
+  if (typeof value !== "string") return wrong("decimal text", value, false);
+  return /^-?[1-9]\d{15,19}$/.test(value) ? null : wrong("decimal text of a whole number past 2^53", value, true);
+};
+
 export function oneOf<Choice extends string>(...choices: readonly Choice[]): Shape<Choice> {
   return (value) => (choices.some((choice) => choice === value) ? null : wrong(choices.join(", "), value, typeof value === "string"));
 }
@@ -84,7 +91,7 @@ export function optional<Value>(shape: Shape<Value>): Shape<Value | undefined> {
 
 export function list<Value>(shape: Shape<Value>, limit: number): Shape<readonly Value[]> {
   return (value) => {
-    if (!Array.isArray(value)) return wrong("a list", value, false);
+    if (!isList(value)) return wrong("a list", value, false);
     if (value.length > limit) return { ...wrong(`a list of at most ${limit}`, value, true), got: String(value.length) };
     for (let index = 0; index < value.length; index++) {
       const problem = shape(value[index]);
@@ -98,12 +105,12 @@ export function list<Value>(shape: Shape<Value>, limit: number): Shape<readonly 
 export function texts(count: number, limit: number): Shape<Readonly<Record<string, string>>> {
   const shape = text(limit);
   return (value) => {
-    if (!isObject(value)) return wrong("an object", value, false);
+    if (!isRecord(value)) return wrong("an object", value, false);
     const entries = Object.entries(value);
     if (entries.length > count) return { ...wrong(`an object of at most ${count} texts`, value, true), got: String(entries.length) };
     for (const [name, entry] of entries) {
       const problem = text(limit)(name) ?? shape(entry);
-      if (problem !== null) return { ...problem, path: `[${describe(name)}]` };
+      if (problem !== null) return { ...problem, path: `[${labelText(nameText(name))}]` };
     }
     return null;
   };
@@ -113,15 +120,11 @@ export function texts(count: number, limit: number): Shape<Readonly<Record<strin
 export function object<Value>(fields: { readonly [Name in keyof Value]-?: Shape<Value[Name]> }): Shape<Value> {
   const shapes = Object.entries<Shape<unknown>>(fields as Record<string, Shape<unknown>>);
   return (value) => {
-    if (!isObject(value)) return wrong("an object", value, false);
+    if (!isRecord(value)) return wrong("an object", value, false);
     for (const [name, shape] of shapes) {
       const problem = shape(Object.hasOwn(value, name) ? value[name] : undefined);
       if (problem !== null) return { ...problem, path: `.${name}${problem.path}` };
     }
     return null;
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

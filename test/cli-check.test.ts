@@ -1,12 +1,12 @@
 /** `flash-sampling check`: what it reads, what it says, and how it ends. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSampler, sampleLogits } from "../src/index.js";
-import { B, D, useCli, V, writeInputs } from "./cli-process.js";
+import { B, D, useCli, V, writeInputs, type Ended } from "./cli-process.js";
 import { bytesOf, npy, npyDict } from "./head-fixtures.js";
 
-const { folder, run } = useCli();
+const { folder, run, runMany } = useCli();
 const { weights, hiddenStates, logits } = writeInputs(folder);
 const HEAD = ["check", "--weights", "head.safetensors", "--hidden", "hidden.npy", "--backend", "wasm"];
 const LOGITS = ["check", "--logits", "logits.npy", "--backend", "wasm"];
@@ -23,15 +23,18 @@ async function headTokens(options: { numSamples?: number } = {}): Promise<Int32A
 
 const logitTokens = async (options: object = {}) => (await sampleLogits({ logits, vocabSize: V, seed: 42n, ...options })).tokens;
 
+write("positions.npy", "<u4", `(${B},)`, Uint32Array.of(5, 4294967295, 0));
+
 const changed = (tokens: Int32Array, index: number): Int32Array => tokens.map((token, at) => (at === index ? (token + 1) % V : token));
 
 const lines = (text: string): string[] => text.trimEnd().split("\n");
 
-async function json(args: readonly string[]) {
-  const { code, stdout, stderr } = await run([...args, "--json"]);
+function jsonOf({ code, stdout, stderr }: Ended) {
   expect(stderr).toBe("");
   return { code, document: JSON.parse(stdout) };
 }
+
+const json = async (args: readonly string[]) => jsonOf(await run([...args, "--json"]));
 
 describe("tokens", () => {
   test("that are right pass, with exit code 0", async () => {
@@ -48,25 +51,32 @@ describe("tokens", () => {
     expect(lines(stdout)).toEqual([expect.stringMatching(/^FAILED: 1 wrong, 0 near-tie, 2 exact/), expect.stringMatching(`^wrong     row 1: token ${(right[1]! + 1) % V}, ${right[1]} expected, gap .*, errors allow .*, rank \\d+, probability `)]);
   });
 
-  test.each<[string, (tokens: number[]) => ArrayBufferView, string]>([
-    ["|i1", (tokens) => Int8Array.from(tokens), "(6,)"],
-    ["|u1", (tokens) => Uint8Array.from(tokens), `(${B}, 2)`],
-    ["<i2", (tokens) => Int16Array.from(tokens), `(${B}, 2)`],
-    ["<u4", (tokens) => Uint32Array.from(tokens), "(6,)"],
-    ["<u8", (tokens) => BigUint64Array.from(tokens, BigInt), `(${B}, 2)`],
-    [">i4", (tokens) => new Uint8Array(new Uint8Array(Int32Array.from(tokens).buffer).reduce<number[]>((bytes, _, at, all) => [...bytes, all[(at & ~3) + 3 - (at & 3)]!], [])), "(6,)"],
-  ])("of type %s, two samples a row", async (descr, toArray, shape) => {
-    const tokens = write("typed.npy", descr, shape, toArray([...(await headTokens({ numSamples: 2 }))]));
-    const { code, document } = await json([...HEAD, "--tokens", tokens, "--seed", "42"]);
-    expect(code).toBe(0);
-    expect(document).toMatchObject({ inputs: { rows: B, numSamples: 2 }, counts: { exact: 6 } });
+  describe("of every type, two samples a row", () => {
+    const typed: [descr: string, toArray: (tokens: number[]) => ArrayBufferView, shape: string][] = [
+      ["|i1", (tokens) => Int8Array.from(tokens), "(6,)"],
+      ["|u1", (tokens) => Uint8Array.from(tokens), `(${B}, 2)`],
+      ["<i2", (tokens) => Int16Array.from(tokens), `(${B}, 2)`],
+      ["<u4", (tokens) => Uint32Array.from(tokens), "(6,)"],
+      ["<u8", (tokens) => BigUint64Array.from(tokens, BigInt), `(${B}, 2)`],
+      [">i4", (tokens) => new Uint8Array(new Uint8Array(Int32Array.from(tokens).buffer).reduce<number[]>((bytes, _, at, all) => [...bytes, all[(at & ~3) + 3 - (at & 3)]!], [])), "(6,)"],
+    ];
+    const ended = runMany(async () => {
+      const right = [...(await headTokens({ numSamples: 2 }))];
+      return typed.map(([descr, toArray, shape], index) => [...HEAD, "--tokens", write(`typed-${index}.npy`, descr, shape, toArray(right)), "--seed", "42", "--json"]);
+    });
+
+    test.each(typed.map(([descr], index) => [descr, index] as const))("%s", async (_, index) => {
+      const { code, document } = jsonOf(await ended(index));
+      expect(code).toBe(0);
+      expect(document).toMatchObject({ inputs: { rows: B, numSamples: 2 }, counts: { exact: 6 } });
+    });
   });
 
   test("that are garbage of 64 bits are called by name", async () => {
     const tokens = write("garbage.npy", "<i8", `(${B},)`, BigInt64Array.of(2n ** 62n, -(2n ** 63n), BigInt((await headTokens())[2]!)));
     const { code, stdout } = await run([...HEAD, "--tokens", tokens, "--seed", "42"]);
     expect(code).toBe(1);
-    expect(lines(stdout).slice(1)).toEqual([expect.stringContaining("row 0: token 4611686018427388000 is out of range, of 50 tokens"), expect.stringContaining("row 1: token -9223372036854776000 is negative")]);
+    expect(lines(stdout).slice(1)).toEqual([expect.stringContaining("row 0: token 4611686018427387904 is out of range, of 50 tokens"), expect.stringContaining("row 1: token -9223372036854775808 is negative")]);
   });
 
   test("of rows without a token", async () => {
@@ -82,7 +92,7 @@ describe("tokens", () => {
 });
 
 describe("how they were drawn", () => {
-  test.each<[string, string[], object]>([
+  const drawn: [name: string, args: string[], options: object][] = [
     ["temperature, position and sequence", ["--temperature", "0.5", "--position", "7", "--sequence", "3"], { temperature: 0.5, position: 7, sequence: 3 }],
     ["rows", ["--position", "rows"], { position: [0, 1, 2] }],
     ["files of positions and sequences", ["--positions", "positions.npy", "--sequences", "sequences.npy"], { position: [5, 4294967295, 0], sequence: [9, 8, 7] }],
@@ -90,33 +100,36 @@ describe("how they were drawn", () => {
     ["a seed in hexadecimal", ["--seed", "0xffffffffffffffff"], { seed: 2n ** 64n - 1n }],
     ["a seed a row, and the sequence 0 then", ["--seeds", "seeds.npy"], { seed: BigUint64Array.of(1n, 2n ** 64n - 1n, 3n) }],
     ["a seed a row and a sequence", ["--seeds", "seeds.npy", "--sequence", "rows"], { seed: BigUint64Array.of(1n, 2n ** 64n - 1n, 3n), sequence: [0, 1, 2] }],
-  ])("%s", async (_, args, options) => {
-    write("positions.npy", "<u4", `(${B},)`, Uint32Array.of(5, 4294967295, 0));
+  ];
+  const ended = runMany(async () => {
     write("sequences.npy", "<i8", `(${B},)`, BigInt64Array.of(9n, 8n, 7n));
     write("temperatures.npy", "<f8", `(${B},)`, Float64Array.of(0.7, 0, 1.3));
     write("seeds.npy", "<i8", `(${B},)`, BigInt64Array.of(1n, -1n, 3n));
-    const tokens = write("drawn.npy", "<i4", `(${B},)`, await logitTokens(options));
-    const seed = args.some((arg) => arg.startsWith("--seed")) ? [] : ["--seed", "42"];
-    expect((await run([...LOGITS, "--tokens", tokens, ...args, ...seed])).code).toBe(0);
+    const lists: string[][] = [];
+    for (const [index, [, args, options]] of drawn.entries()) {
+      const tokens = write(`drawn-${index}.npy`, "<i4", `(${B},)`, await logitTokens(options));
+      const seed = args.some((arg) => arg.startsWith("--seed")) ? [] : ["--seed", "42"];
+      lists.push([...LOGITS, "--tokens", tokens, ...args, ...seed], [...LOGITS, "--tokens", tokens, "--seed", "43"]);
+    }
+    return lists;
+  });
+
+  test.each(drawn.map(([name], index) => [name, index] as const))("%s", async (_, index) => {
+    expect((await ended(2 * index)).code).toBe(0);
     // The same tokens at another place are wrong: the options count.
-    expect((await run([...LOGITS, "--tokens", tokens, "--seed", "43"])).code).toBe(1);
+    expect((await ended(2 * index + 1)).code).toBe(1);
   });
 });
 
 test("the document says position and sequence, and an engine's no sequence", async () => {
-  write("positions.npy", "<u4", `(${B},)`, Uint32Array.of(5, 4294967295, 0));
   const tokens = write("placed.npy", "<i4", `(${B},)`, await logitTokens());
-  const asked = async (...args: string[]) => (await json([...LOGITS, "--tokens", tokens, "--seed", "42", ...args])).document.inputs;
-  expect(await asked()).toMatchObject({ position: 0, sequence: "the row's index" });
-  expect(await asked("--position", "rows", "--sequence", "3")).toMatchObject({ position: "the row's index", sequence: 3 });
-  expect(await asked("--positions", "positions.npy")).toMatchObject({ position: "one a row" });
-  expect(await asked("--engine", "flashinfer", "--position", "7")).toMatchObject({ position: 7, sequence: null });
-});
-
-test("--help explains rank and gap within 80 columns", async () => {
-  const { stdout } = await run(["check", "--help"]);
-  expect(stdout).toContain("rank  place of the token by score (logit + noise): 1 is the winner\n");
-  expect(stdout).toMatch(/\n {2}gap {3}[^\n]{20,74}\n/);
+  const asked = [[], ["--position", "rows", "--sequence", "3"], ["--positions", "positions.npy"], ["--engine", "flashinfer", "--position", "7"]];
+  const ended = runMany(() => asked.map((args) => [...LOGITS, "--tokens", tokens, "--seed", "42", "--json", ...args]));
+  const inputs = async (index: number) => jsonOf(await ended(index)).document.inputs;
+  expect(await inputs(0)).toMatchObject({ position: 0, sequence: "the row's index" });
+  expect(await inputs(1)).toMatchObject({ position: "the row's index", sequence: 3 });
+  expect(await inputs(2)).toMatchObject({ position: "one a row" });
+  expect(await inputs(3)).toMatchObject({ position: 7, sequence: null });
 });
 
 describe("masks and padding", () => {
@@ -125,29 +138,35 @@ describe("masks and padding", () => {
   const words = new Uint32Array(B * 2);
   for (let row = 0; row < B; row++) for (let token = 0; token < V; token++) if (token % 3 === row % 3) words[2 * row + (token >> 5)]! |= 1 << (token & 31);
 
-  test.each<[string, string, string, ArrayBufferView]>([
+  const masks: [name: string, descr: string, shape: string, data: ArrayBufferView][] = [
     ["words", "<u4", `(${B}, 2)`, words],
     ["signed words", "<i4", `(${B}, 2)`, words],
     ["truth values", "|b1", `(${B}, ${V})`, Uint8Array.from({ length: B * V }, (_, index) => Number((index % V) % 3 === Math.floor(index / V) % 3))],
     ["bytes without the padding", "|u1", `(${B}, 48)`, Uint8Array.from({ length: B * 48 }, (_, index) => Number((index % 48) % 3 === Math.floor(index / 48) % 3))],
-  ])("%s", async (_, descr, shape, data) => {
-    const mask = write("mask.npy", descr, shape, data);
+  ];
+  const ended = runMany(async () => {
     const { tokens } = await sampleLogits({ logits: masked, vocabSize: V, seed: 42n });
-    const file = write("masked-tokens.npy", "<i4", `(${B},)`, tokens);
-    const args = [...LOGITS, "--tokens", file, "--seed", "42", "--mask", mask, "--vocab-size", "48"];
-    expect((await run(args)).code).toBe(0);
+    const right = write("masked-tokens.npy", "<i4", `(${B},)`, tokens);
     // 48 is padding, and 1 is not 0 mod 3.
     const bad = write("bad-tokens.npy", "<i4", `(${B},)`, Int32Array.of(1, 48, tokens[2]!));
-    const { document } = await json([...args.with(args.indexOf(file), bad)]);
+    const one = write("one-mask.npy", "|u1", `(${V},)`, Uint8Array.from({ length: V }, (_, token) => Number(token === 7)));
+    const sevens = [...HEAD, "--tokens", write("sevens.npy", "<i4", `(${B},)`, Int32Array.of(7, 7, 7)), "--seed", "1"];
+    const lists = masks.flatMap(([, descr, shape, data], index) => {
+      const args = [...LOGITS, "--seed", "42", "--mask", write(`mask-${index}.npy`, descr, shape, data), "--vocab-size", "48", "--json", "--tokens"];
+      return [[...args, right], [...args, bad]];
+    });
+    return [...lists, [...sevens, "--mask", one], sevens];
+  });
+
+  test.each(masks.map(([name], index) => [name, index] as const))("%s", async (_, index) => {
+    expect((await ended(2 * index)).code).toBe(0);
+    const { document } = jsonOf(await ended(2 * index + 1));
     expect(document.draws.map(({ fault }: any) => fault)).toEqual(["masked", "padded", null]);
   });
 
   test("one row serves all", async () => {
-    const row = Uint8Array.from({ length: V }, (_, token) => Number(token === 7));
-    const mask = write("one-mask.npy", "|u1", `(${V},)`, row);
-    const tokens = write("sevens.npy", "<i4", `(${B},)`, Int32Array.of(7, 7, 7));
-    expect((await run([...HEAD, "--tokens", tokens, "--seed", "1", "--mask", mask])).code).toBe(0);
-    expect((await run([...HEAD, "--tokens", tokens, "--seed", "1"])).code).toBe(1);
+    expect((await ended(2 * masks.length)).code).toBe(0);
+    expect((await ended(2 * masks.length + 1)).code).toBe(1);
   });
 });
 
@@ -164,40 +183,46 @@ describe("outputs", () => {
     expect(readFileSync(join(folder, "found.xml"), "utf8")).toMatch(/^<\?xml version="1\.0" encoding="UTF-8"\?>[^]*<testcase [^]*<failure [^]*<\/testsuites>\n$/);
   });
 
-  test("no more than twenty lines of a verdict, unless --all", async () => {
-    const tokens = write("many.npy", "<i4", `(${B}, 10)`, new Int32Array(10 * B).fill(V));
-    const args = [...LOGITS, "--tokens", tokens, "--seed", "42"];
-    expect(lines((await run(args)).stdout)).toHaveLength(1 + 20 + 1 + 1);
-    expect(lines((await run([...args, "--all"])).stdout)).toHaveLength(1 + 30 + 1);
-  });
+  describe("as text", () => {
+    const ended = runMany(async () => {
+      const many = [...LOGITS, "--tokens", write("many.npy", "<i4", `(${B}, 10)`, new Int32Array(10 * B).fill(V)), "--seed", "42"];
+      const near = [...LOGITS, "--tokens", write("near.npy", "<i4", `(${B},)`, changed(await logitTokens(), 0)), "--seed", "42"];
+      return [many, [...many, "--all"], [...near, "--ranks", "0"], [...near, "--logit-error", "100,0"], ["check", "--engines"], ["check", "--help"]];
+    });
 
-  test("--ranks 0 looks for none, and says so", async () => {
-    const tokens = write("unranked.npy", "<i4", `(${B},)`, changed(await logitTokens(), 0));
-    const { stdout } = await run([...LOGITS, "--tokens", tokens, "--seed", "42", "--ranks", "0"]);
-    expect(stdout).not.toMatch(/rank \d/);
-    expect(stdout).toContain("of the first 0 at most (--ranks)");
-  });
+    test("no more than twenty lines of a verdict, unless --all", async () => {
+      expect(lines((await ended(0)).stdout)).toHaveLength(1 + 20 + 1 + 1);
+      expect(lines((await ended(1)).stdout)).toHaveLength(1 + 30 + 1);
+    });
 
-  test("a near-tie by the error that is given passes", async () => {
-    const right = (await logitTokens())[0]!;
-    const tokens = write("near.npy", "<i4", `(${B},)`, changed(await logitTokens(), 0));
-    const { code, stdout } = await run([...LOGITS, "--tokens", tokens, "--seed", "42", "--logit-error", "100,0"]);
-    expect(code).toBe(0);
-    expect(lines(stdout)).toEqual([expect.stringContaining("0 wrong, 1 near-tie, 2 exact"), expect.stringContaining(`near-tie  row 0: token ${(right + 1) % V}, ${right} expected`)]);
-  });
+    test("--ranks 0 looks for none, and says so", async () => {
+      const { stdout } = await ended(2);
+      expect(stdout).not.toMatch(/rank \d/);
+      expect(stdout).toContain("of the first 0 at most (--ranks)");
+    });
 
-  test("--engines lists them all within 80 columns", async () => {
-    const { code, stdout } = await run(["check", "--engines"]);
-    expect(code).toBe(0);
-    for (const name of ["ours", "flashinfer", "flashsampling", "vllm-mrv2", "jax", "torch"]) expect(stdout).toContain(`\n${name}: `.slice(name === "ours" ? 1 : 0));
-    expect(lines(stdout).filter((line) => line.length > 80)).toEqual([]);
-  });
+    test("a near-tie by the error that is given passes", async () => {
+      const right = (await logitTokens())[0]!;
+      const { code, stdout } = await ended(3);
+      expect(code).toBe(0);
+      expect(lines(stdout)).toEqual([expect.stringContaining("0 wrong, 1 near-tie, 2 exact"), expect.stringContaining(`near-tie  row 0: token ${(right + 1) % V}, ${right} expected`)]);
+    });
 
-  test("--help has examples and fits 80 columns", async () => {
-    const { code, stdout } = await run(["check", "--help"]);
-    expect(code).toBe(0);
-    expect(stdout).toContain("$ flash-sampling check --tokens");
-    expect(lines(stdout).filter((line) => line.length > 80)).toEqual([]);
+    test("--engines lists them all within 80 columns", async () => {
+      const { code, stdout } = await ended(4);
+      expect(code).toBe(0);
+      for (const name of ["ours", "flashinfer", "flashsampling", "vllm-mrv2", "jax", "torch"]) expect(stdout).toContain(`\n${name}: `.slice(name === "ours" ? 1 : 0));
+      expect(lines(stdout).filter((line) => line.length > 80)).toEqual([]);
+    });
+
+    test("--help has examples, explains rank and gap, and fits 80 columns", async () => {
+      const { code, stdout } = await ended(5);
+      expect(code).toBe(0);
+      expect(stdout).toContain("$ flash-sampling check --tokens");
+      expect(stdout).toContain("rank  place of the token by score (logit + noise): 1 is the winner\n");
+      expect(stdout).toMatch(/\n {2}gap {3}[^\n]{20,74}\n/);
+      expect(lines(stdout).filter((line) => line.length > 80)).toEqual([]);
+    });
   });
 });
 
@@ -211,7 +236,7 @@ describe("is refused, with exit code 2 and nothing written", () => {
   write("nan-temperatures.npy", "<f8", `(${B},)`, Float64Array.of(1, NaN, 1));
   const ASKED = ["--tokens", "right.npy", "--seed", "1"];
 
-  test.each<[string, string[], string]>([
+  const refused: [what: string, args: string[], message: string][] = [
     ["no tokens", [...LOGITS, "--seed", "1"], '"--tokens" expected the tokens to check, got none'],
     ["no seed", [...LOGITS, "--tokens", "right.npy"], '"--seed" expected, or --seeds in its place, got neither'],
     ["two seeds", [...LOGITS, ...ASKED, "--seeds", "right.npy"], '"--seed" expected, or --seeds in its place, got both'],
@@ -245,13 +270,18 @@ describe("is refused, with exit code 2 and nothing written", () => {
     ["JUnit over the logits", [...LOGITS, ...ASKED, "--junit", "logits.npy"], '"--junit" expected another file than --logits reads'],
     ["both outputs in one file", [...LOGITS, ...ASKED, "--junit", "x.out", "--document", "./x.out"], '"--junit" expected another file than --document writes'],
     ["an output in no folder", [...LOGITS, ...ASKED, "--junit", "nowhere/x.xml"], '"--junit" expected an existing folder'],
-  ])("%s", async (_, args, message) => {
-    const before = readdirSync(folder);
-    const { code, stdout, stderr } = await run(args);
+  ];
+  let before: string[];
+  const ended = runMany(() => {
+    before = readdirSync(folder);
+    return refused.map(([, args]) => args);
+  });
+
+  test.each(refused.map(([what, , message], index) => [what, message, index] as const))("%s", async (_, message, index) => {
+    const { code, stdout, stderr } = await ended(index);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^flash-sampling: [^\n]+\n$/);
     expect(stderr).toContain(message);
     expect(readdirSync(folder)).toEqual(before);
-    expect(existsSync(join(folder, "x.out"))).toBe(false);
   });
 });

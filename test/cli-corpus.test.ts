@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { encodeNpy, encodeNpyIntegers } from "../src/head/npy.js";
 import { CORPUS } from "../src/verify/corpus/corpus.js";
+import type { CorpusCheckDocument } from "../src/verify/documents.js";
 import { corpusFiles } from "../src/verify/corpus/export.js";
 import { useCli } from "./cli-process.js";
 import { DRAW_CASES } from "./corpus.js";
@@ -78,10 +79,13 @@ describe("corpus export", () => {
     expect([readdirSync(at("elsewhere")), readdirSync(at("linked"))]).toEqual([[], ["inputs"]]);
   });
 
-  test.each([
+  test.each<readonly [string, RegExp]>([
     ["file.txt", /"folder" expected a place to write, got file\.txt \((EEXIST|ENOTDIR)\)/],
     ["file.txt/deep", /"folder" expected a place to write, got file\.txt\/deep \(ENOTDIR\)/],
     ["", /"folder" expected the path of a folder, got ""/],
+    ...(existsSync("/dev/null") ? ([["/dev/null", /"folder" expected a place to write, got \/dev\/null \(EEXIST\)/]] as const) : []),
+    // It denies what is there, whatever is made.
+    ...(existsSync("/proc/self") ? (["x", "x/y"].map((name) => [`/proc/self/${name}`, new RegExp(`"folder" expected a place to write, got /proc/self/${name} \\(\\w+\\)`)] as const)) : []),
   ])("refuses %j", async (name, message) => {
     writeFileSync(at("file.txt"), "");
     const { code, stdout, stderr } = await run(["corpus", "export", name]);
@@ -141,6 +145,19 @@ describe("corpus check", () => {
     expect(cases.find(({ name }: { name: string }) => name === tail.name)).toMatchObject({ status: "failed", faultCount: 2, issue: tail.issue, faults: [{ row: 0, sample: 0 }, { row: 1 }] });
   });
 
+  test("writes its document and JUnit XML beside what is printed", async () => {
+    writeTokens("written", { "tail-masked-8193": tokens(8193, 8193), "nan-row": null });
+    const { code, stdout, stderr } = await run(["corpus", "check", "--tokens", "written", "--skip", "head-*", "--json", "--document", "found.json", "--junit", "found.xml"]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+    expect(readFileSync(at("found.json"), "utf8")).toBe(stdout);
+    const { counts } = JSON.parse(stdout) as CorpusCheckDocument;
+    const xml = readFileSync(at("found.xml"), "utf8");
+    expect(xml).toContain(`<testsuites tests="${small.length}" failures="2" errors="0" skipped="${counts.skipped}">`);
+    expect(xml).toContain('<testcase classname="flash-sampling corpus check" name="nan-row"><failure type="missing" message="no nan-row.npy">');
+    expect(xml).toMatch(/name="tail-masked-8193"><failure type="failed" message="row 0, sample 0: token 8193 is past the vocabulary of 8193">[^<]*https:\/\/github\.com\/vllm-project\/vllm\/pull\/44744<\/failure>/);
+    expect(xml).toContain('<skipped message="left out"/>');
+  });
+
   test("misses a case without a file, unless it is skipped", async () => {
     writeTokens("partly", { "nan-row": null, ...Object.fromEntries(small.filter(({ name }) => name.startsWith("head-")).map(({ name }) => [name, null])) });
     const missing = await run(["corpus", "check", "--tokens", "partly"]);
@@ -166,7 +183,7 @@ describe("corpus check", () => {
     writeTokens("kinds", { "equal-1000": u32([1, 0, 4], [3, 1]), "nan-row": tokens(), "largest-f32": huge });
     const { code, stdout } = await run(["corpus", "check", "--tokens", "kinds"]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^largest-f32: row 0, sample 0: token 9223372036854776000 is past/);
+    expect(stdout).toMatch(/^largest-f32: row 0, sample 0: token 9223372036854775808 is past/);
     expect(stdout).toContain(`${small.length - 1} passed, 1 failed`);
   });
 
@@ -195,7 +212,9 @@ describe("corpus check", () => {
     [["--tokens", "nowhere"], /"--tokens" expected a folder that can be read, got nowhere \(ENOENT\)/],
     [["--tokens", "empty"], /"--tokens" expected a folder with NAME\.npy for each case, got none in empty/],
     [["--tokens", "right", "--skip", "nan-rows"], /"--skip" expected names of cases, got "nan-rows"/],
-    [[], /required option '--tokens <folder>' not specified/],
+    [[], /"--tokens" expected a value, <folder>: it is required, got none/],
+    [["--tokens", "right", "--document", "right/nan-row.npy"], /"--document" expected another file than --tokens \(nan-row\) reads, got right\/nan-row\.npy/],
+    [["--tokens", "right", "--document", "x.out", "--junit", "x.out"], /"--junit" expected another file than --document writes, got x\.out/],
   ])("refuses %j", async (args, message) => {
     if (!existsSync(at("empty"))) mkdirSync(at("empty"));
     const { code, stdout, stderr } = await run(["corpus", "check", ...args]);

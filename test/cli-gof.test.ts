@@ -1,8 +1,9 @@
 /** `flash-sampling gof`: verdict, table, JSON and exit codes. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { encodeNpyIntegers } from "../src/head/npy.js";
+import type { GofDocument } from "../src/verify/documents.js";
 import { goodnessOfFit } from "../src/verify/gof/gof.js";
 import { useCli } from "./cli-process.js";
 import { normalLogits, sampler, softmax, uniforms } from "./gof-draws.js";
@@ -97,6 +98,36 @@ describe("--json", () => {
     const piped = await run(["gof", "--tokens", "-", "--logits", "logits.npy", "--json"], { stdin: readFileSync(join(folder, "right.npy")) });
     expect(piped.code).toBe(0);
     expect(JSON.parse(piped.stdout)).toEqual(await json("--tokens", "right.npy", "--logits", "logits.npy"));
+  });
+});
+
+describe("--document and --junit", () => {
+  test("are written beside what is printed, for a verdict of either kind", async () => {
+    for (const name of ["right", "wrong"]) {
+      const { code, stdout, stderr } = await gof("--tokens", `${name}.npy`, "--logits", "logits.npy", "--json", "--document", `${name}.json`, "--junit", `${name}.xml`);
+      expect({ code, stderr }).toEqual({ code: name === "right" ? 0 : 1, stderr: "" });
+      expect(readFileSync(join(folder, `${name}.json`), "utf8")).toBe(stdout);
+      const { tests } = JSON.parse(stdout) as GofDocument;
+      const xml = readFileSync(join(folder, `${name}.xml`), "utf8");
+      const failures = tests.filter(({ passed }) => !passed);
+      expect(xml).toMatch(new RegExp(`^<\\?xml version="1\\.0" encoding="UTF-8"\\?>\n<testsuites tests="${tests.length}" failures="${failures.length}" errors="0" skipped="0">\n<testsuite name="flash-sampling gof" `));
+      expect(xml.match(/<failure type="failed" message="[^"]+">/g) ?? []).toHaveLength(failures.length);
+      expect(failures.length > 0).toBe(name === "wrong");
+      expect(xml).toContain('<property name="draws" value="6000"/>');
+    }
+  });
+
+  test.each([
+    [["--document", "right.npy"], '"--document" expected another file than --tokens reads, got right.npy'],
+    [["--junit", "./logits.npy"], '"--junit" expected another file than --logits reads, got ./logits.npy'],
+    [["--sequential", "--junit", "right-1.npy", "--tokens", "right-1.npy"], '"--junit" expected another file than --tokens 2 reads, got right-1.npy'],
+    [["--document", "x.out", "--junit", "./x.out"], '"--junit" expected another file than --document writes, got ./x.out'],
+    [["--document", "nowhere/x.json"], '"--document" expected an existing folder, got nowhere'],
+  ])("%j: refused before any work", async (args, message) => {
+    const before = readdirSync(folder);
+    const { code, stdout, stderr } = await gof("--tokens", "right.npy", "--logits", "logits.npy", ...args);
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: `flash-sampling: ${message}\n` });
+    expect(readdirSync(folder)).toEqual(before);
   });
 });
 

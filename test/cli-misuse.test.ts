@@ -3,24 +3,35 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { toLine } from "../src/cli/exit.js";
-import { useCli, writeInputs } from "./cli-process.js";
+import { useCli, writeInputs, type Ended } from "./cli-process.js";
 import { safetensors, withServer } from "./head-fixtures.js";
 
-const { folder, run } = useCli();
+const { folder, run, runMany } = useCli();
 writeInputs(folder);
 const HEAD = ["sample", "--weights", "head.safetensors", "--hidden", "hidden.npy", "--seed", "1"];
 const LOGITS = ["sample", "--logits", "logits.npy", "--seed", "1"];
 
-async function refused(args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await run(args);
+function expectRefused({ code, stdout, stderr }: Ended): string {
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(/^flash-sampling: [^\n]+\n$/);
   expect(stderr).not.toContain("    at ");
   return stderr;
 }
 
+const refused = async (args: readonly string[]): Promise<string> => expectRefused(await run(args));
+
+/** Command lines that are refused, all of them in one process. */
+function testRefused(cases: readonly (readonly [title: string, args: readonly string[], message: string | RegExp])[]): void {
+  const ended = runMany(() => cases.map(([, args]) => args));
+  test.each(cases.map(([title, , message], index) => [title, message, index] as const))("%s", async (_, message, index) => {
+    const said = expectRefused(await ended(index));
+    if (typeof message === "string") expect(said).toContain(message);
+    else expect(said).toMatch(message);
+  });
+}
+
 describe("values", () => {
-  test.each([
+  const values: [option: string, value: string][] = [
     ["--temperature", "-1"],
     ["--temperature", "256"],
     ["--temperature", "abc"],
@@ -38,29 +49,26 @@ describe("values", () => {
     ["--num-samples", "16777217"],
     ["--on-invalid", "ignore"],
     ["--backend", "metal"],
-  ])("%s %s", async (option, value) => {
-    expect(await refused([...LOGITS, option, value])).toContain(`"${option}" expected `);
-  });
+  ];
+  testRefused(values.map(([option, value]) => [`${option} ${value}`, [...LOGITS, option, value], `"${option}" expected `]));
 
   test("the ends of the ranges are inside", async () => {
     const ends = ["--temperature", "255.99", "--seed", "18446744073709551615", "--position", "4294967295", "--sequence", "4294967295"];
     expect(await run([...LOGITS, ...ends])).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test.each(["5:1", "0:50", "0:1:1", "0", "0:-1", "a:b"])("--explain %s", async (place) => {
-    expect(await refused(["oracle", "--logits", "logits.npy", "--seed", "1", "--explain", place])).toContain('"--explain" expected ');
-  });
+  const places = ["5:1", "0:50", "0:1:1", "0", "0:-1", "a:b"];
+  testRefused(places.map((place) => [`--explain ${place}`, ["oracle", "--logits", "logits.npy", "--seed", "1", "--explain", place], '"--explain" expected ']));
 
-  test.each([
+  const addresses: [option: string, address: string][] = [
     ["--weights", ""],
     ["--hidden", "http://"],
     ["--logits", "http://%zz/"],
     ["--scales", "https:"],
     ["--weights", "file://host%20/x"],
     ["--hidden", "file:///a%2Fb"],
-  ])("an address that is none: %s %j", async (option, address) => {
-    expect(await refused(["sample", option, address])).toBe(`flash-sampling: "${option}" expected a path or a URL, got ${JSON.stringify(address)}\n`);
-  });
+  ];
+  testRefused(addresses.map(([option, address]) => [`an address that is none: ${option} ${JSON.stringify(address)}`, ["sample", option, address], `flash-sampling: "${option}" expected a path or a URL, got ${JSON.stringify(address)}\n`]));
 
   test("a query stays out of the message: it may hold a key", async () => {
     expect(await refused(["sample", "--weights", "http://?key=secret"])).not.toContain("secret");
@@ -70,12 +78,8 @@ describe("values", () => {
     expect(await refused(["sample", "--weights", address, "--hidden", "hidden.npy"])).not.toContain("secret");
   });
 
-  test.each([
-    ["1048576", "32768"],
-    ["1048576", "1025"],
-  ])("demo: a head of %s * %s, before anything is shown", async (vocabSize, hiddenSize) => {
-    expect(await refused(["demo", "--vocab-size", vocabSize, "--hidden-size", hiddenSize])).toContain(`"--vocab-size" expected V * D of at most ${2 ** 30}`);
-  });
+  const sizes = ["32768", "1025"];
+  testRefused(sizes.map((size) => [`demo: a head of 1048576 * ${size}, before anything is shown`, ["demo", "--vocab-size", "1048576", "--hidden-size", size], `"--vocab-size" expected V * D of at most ${2 ** 30}`]));
 
   test("--require with a name that does not exist", async () => {
     expect(await refused(["doctor", "--require", "wasm,metal"])).toMatch(/"--require" expected .*reference, got "metal"/);
@@ -83,19 +87,18 @@ describe("values", () => {
 });
 
 describe("inputs", () => {
-  test.each([
+  const inputs: [what: string, args: string[]][] = [
     ["none", []],
     ["a head without hidden states", ["--weights", "head.safetensors"]],
     ["hidden states without a head", ["--hidden", "hidden.npy"]],
     ["a head and logits", ["--weights", "head.safetensors", "--hidden", "hidden.npy", "--logits", "logits.npy"]],
     ["a tensor of logits", ["--logits", "logits.npy", "--tensor", "x"]],
-  ])("%s", async (_, inputs) => {
-    expect(await refused(["sample", ...inputs])).toMatch(/"--weights" expected with --hidden|"--tensor" expected --weights/);
-  });
+  ];
+  testRefused(inputs.map(([what, args]) => [what, ["sample", ...args], /"--weights" expected with --hidden|"--tensor" expected --weights/]));
 });
 
 describe("files", () => {
-  test.each([
+  const files: [what: string, more: string[], message: string][] = [
     ["weights that are missing", ["--weights", "missing.safetensors"], "ENOENT"],
     ["hidden states that are missing", ["--hidden", "missing.npy"], "ENOENT"],
     ["integers for hidden states", ["--hidden", "integers.npy"], "<i4"],
@@ -106,9 +109,8 @@ describe("files", () => {
     ["a GGUF file", ["--weights", "model.gguf"], "got a GGUF file. Convert"],
     ["a tensor that is not there: the others are listed", ["--tensor", "head"], "lm_head.weight BF16 [50, 40]"],
     ["scales for a head without", ["--scales", "scales.npy"], "expected weights of dtype I8"],
-  ])("%s", async (_, more, message) => {
-    expect(await refused([...HEAD, ...more])).toContain(message);
-  });
+  ];
+  testRefused(files.map(([what, more, message]) => [what, [...HEAD, ...more], message]));
 
   test("an --out that is a device stays one", async () => {
     if (!existsSync("/dev/null")) return expect(process.platform).toBe("win32");
@@ -129,9 +131,9 @@ describe("names that a terminal would obey", () => {
   test("in an error of the arguments, and of a file's own names", async () => {
     const header = { "lm_head\x9b.weight": { dtype: "BF16", shape: [1, 1], bytes: new Uint8Array(2) }, b: { dtype: "BF16", shape: [1, 1], bytes: new Uint8Array(2) } };
     writeFileSync(join(folder, "hostile.safetensors"), safetensors(header));
-    for (const args of [[HOSTILE], ["help", HOSTILE], [...LOGITS, `--${HOSTILE}`], ["sample", "--weights", "hostile.safetensors", "--hidden", "hidden.npy"]]) {
-      expect((await refused(args)).slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
-    }
+    const lists = [[HOSTILE], ["help", HOSTILE], [...LOGITS, `--${HOSTILE}`], ["sample", "--weights", "hostile.safetensors", "--hidden", "hidden.npy"]];
+    const ended = runMany(() => lists);
+    for (const index of lists.keys()) expect(expectRefused(await ended(index)).slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   });
 
   test.each(["x", "\x1b", "\u{1f600}", "\ud83d"])("a line has an end: %j", (character) => {
@@ -145,16 +147,32 @@ describe("names that a terminal would obey", () => {
 });
 
 describe("the command itself", () => {
-  test("suggests verbs and options", async () => {
-    expect(await refused(["smaple"])).toContain("sample");
-    expect(await refused([...LOGITS, "--sede", "1"])).toContain("--seed");
-    expect(await refused(["help", "smaple"])).toBe("flash-sampling: unknown command 'smaple' (Did you mean sample?)\n");
-    expect(await refused(["help", "nosuch"])).toBe("flash-sampling: unknown command 'nosuch' (flash-sampling --help lists them)\n");
-    expect(await refused(["nosuch"])).toBe(await refused(["help", "nosuch"]));
-  });
+  const SIMILAR = '"smaple" expected a command, got an unknown one (did you mean sample?)';
+  const UNKNOWN = '"nosuch" expected a command, got an unknown one (--help lists them)';
+  const refusals: [args: string[], message: string][] = [
+    [["smaple"], SIMILAR],
+    [["help", "smaple"], SIMILAR],
+    [["nosuch"], UNKNOWN],
+    [["help", "nosuch"], UNKNOWN],
+    [["corpus", "nosuch"], UNKNOWN],
+    [["--bogus"], '"--bogus" expected an option of this command, got an unknown one (--help lists them)'],
+    [[...LOGITS, "--sede", "1"], '"--sede" expected an option of this command, got an unknown one (did you mean --seed?)'],
+    [[...LOGITS, "-x"], '"-x" expected an option of this command, got an unknown one (--help lists them)'],
+    [["oracle", "--backend", "wasm"], '"--backend" expected an option of this command, got an unknown one (--help lists them)'],
+    [[...LOGITS, "--seed"], '"--seed" expected a value, <n>, got none'],
+    [["sample", "surplus"], '"sample" expected no argument beside its options, got 1'],
+    [["replay", "a", "b", "c"], '"replay" expected 1 argument, got 3'],
+    [["replay"], '"receipt" expected a value, got none'],
+    [["corpus", "export"], '"folder" expected a value, got none'],
+    [["report", "--out", "x.html"], '"documents" expected a value, got none'],
+    [["gof", "--logits", "logits.npy"], '"--tokens" expected a value, <file...>: it is required, got none'],
+    [["corpus", "check"], '"--tokens" expected a value, <folder>: it is required, got none'],
+    [["module-host", "x.mjs"], '"--module" expected to be given to invariance, which starts this command, got a start by hand'],
+  ];
+  const ended = runMany(() => refusals.map(([args]) => args));
 
-  test.each([[["sample", "surplus"]], [[...LOGITS, "--seed"]], [["oracle", "--backend", "wasm"]]])("%j", async (args) => {
-    await refused(args);
+  test.each(refusals.map(([args, message], index) => [JSON.stringify(args), message, index] as const))("%s", async (_, message, index) => {
+    expect(await ended(index)).toEqual({ code: 2, stdout: "", stderr: `flash-sampling: ${message}\n` });
   });
 
   test("without a verb shows the help, on stderr", async () => {
@@ -169,12 +187,15 @@ describe("the command itself", () => {
     expect(await run(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
 
-  test.each(["sample", "oracle", "doctor", "demo", "check", "gof", "invariance", "replay", "report"])("%s --help has examples and fits 80 columns", async (verb) => {
-    const { code, stdout, stderr } = await run([verb, "--help"]);
+  const VERBS = ["sample", "oracle", "doctor", "demo", "check", "gof", "invariance", "replay", "report", "corpus export", "corpus check"];
+  const help = runMany(() => VERBS.flatMap((verb) => [[...verb.split(" "), "--help"], ["help", verb]]));
+
+  test.each(VERBS.map((verb, index) => [verb, index] as const))("%s --help has examples and fits 80 columns", async (verb, index) => {
+    const { code, stdout, stderr } = await help(2 * index);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`$ flash-sampling ${verb}`);
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect((await run(["help", verb])).stdout).toBe(stdout);
+    if (!verb.includes(" ")) expect((await help(2 * index + 1)).stdout).toBe(stdout);
   });
 });
 

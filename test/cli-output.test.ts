@@ -2,11 +2,14 @@
 import { chmodSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { cleanedUp } from "../src/cli/exit.js";
+import { progressLine } from "../src/cli/progress.js";
 import { checkOutput, writeWhole } from "../src/cli/write.js";
+import { encodeNpyIntegers } from "../src/head/npy.js";
 import { useCli, writeInputs } from "./cli-process.js";
 
-const { folder, run } = useCli();
+const { folder, run, runMany } = useCli();
 writeInputs(folder);
 const SHARD = "model-00001-of-00002.safetensors";
 writeFileSync(join(folder, "blob"), readFileSync(join(folder, "head.safetensors")));
@@ -106,6 +109,94 @@ describe("a place that cannot be written, before any work", () => {
   });
 });
 
+describe.skipIf(isWindows)("no room", () => {
+  const LIMITED = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"];
+  const DRAW = ["sample", ...LOGITS, "--seed", "1", "--num-samples", "2"];
+  const CHECK = ["check", ...LOGITS, "--tokens", "drawn.npy", "--seed", "1"];
+  const GOF = ["gof", ...LOGITS, "--tokens", "drawn.npy"];
+  const MODULE = ["invariance", "--module", "fixed.mjs", "--reads", "none", "--only", "repeated-call"];
+  const CORPUS = ["corpus", "check", "--tokens", "answers"];
+  beforeAll(async () => {
+    expect(await run([...DRAW, "--out", "drawn.npy", "--receipt", "receipt.json"])).toMatchObject({ code: 0 });
+    expect(await run([...CHECK, "--document", "check.json"])).toMatchObject({ code: 0 });
+    mkdirSync(join(folder, "answers"));
+    writeFileSync(join(folder, "answers", "nan-row.npy"), encodeNpyIntegers([], [0]));
+    writeFileSync(join(folder, "fixed.mjs"), "export default ({ rows }) => new Int32Array(rows);");
+  });
+
+  describe("on a disk: exit 2, and what was there stays", () => {
+    const outputs: [label: string, place: string, args: string[]][] = [
+      ["--out", "full.npy", DRAW],
+      ["--receipt", "full.json", DRAW],
+      ["--document", "full.json", CHECK],
+      ["--junit", "full.xml", CHECK],
+      ["--document", "full.json", GOF],
+      ["--junit", "full.xml", GOF],
+      ["--document", "full.json", CORPUS],
+      ["--junit", "full.xml", CORPUS],
+      ["--document", "full.json", ["replay", "receipt.json"]],
+      ["--out", "full.html", ["report", "check.json"]],
+      ["--document", "full.json", MODULE],
+      ["--junit", "full.xml", MODULE],
+    ];
+    let before: Record<string, string>;
+    const ended = runMany(
+      () => {
+        for (const [, place] of outputs) writeFileSync(join(folder, place), "kept");
+        before = contents();
+        return [...outputs.map(([label, place, args]) => [...args, label, place]), ["corpus", "export", "full-corpus"], ["invariance", "--", process.execPath, "-e", "0"]];
+      },
+      { wrapper: LIMITED },
+    );
+
+    test.each(outputs.map(([label, place, args], index) => [args[0]!, label, place, index] as const))("%s %s", async (_, label, place, index) => {
+      const { code, stdout, stderr } = await ended(index);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(new RegExp(`^flash-sampling: "${label}" expected a place to write, got [^\\n]*${place} \\(EFBIG\\)\\n$`));
+      expect(contents()).toEqual(before);
+    });
+
+    test("corpus export", async () => {
+      const { code, stderr } = await ended(outputs.length);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^flash-sampling: "folder" expected a place to write, got full-corpus.*\(EFBIG\)\n$/);
+      expect(existsSync(join(folder, "full-corpus"))).toBe(false);
+    });
+
+    test("invariance, for its calls: the sampler is not blamed", async () => {
+      const { code, stderr } = await ended(outputs.length + 1);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^flash-sampling: "TMPDIR" expected a folder to write in, got .*\(EFBIG\)\n$/);
+    });
+  });
+
+  const isFull = existsSync("/dev/full");
+  const printing: [name: string, args: string[]][] = [
+    ["help", ["--help"]],
+    ["sample", DRAW],
+    ["check, of wrong tokens", [...CHECK, "--seed", "2"]],
+    ["gof", [...GOF, "--json"]],
+    ["replay", ["replay", "receipt.json"]],
+    ["report", ["report", "check.json", "--out", "printed.html"]],
+    ["corpus check, of missing answers", CORPUS],
+    ["invariance", MODULE],
+  ];
+  test.skipIf(!isFull).each(printing)("behind stdout: %s", async (_, args) => {
+    expect(await run(args, { wrapper: ["sh", "-c", 'exec "$@" >/dev/full', "sh"] })).toEqual({ code: 2, stdout: "", stderr: 'flash-sampling: "stdout" expected a place to write, got ENOSPC\n' });
+  });
+
+  test.skipIf(!isFull)("behind stderr: what is printed is printed", async () => {
+    const { code, stdout } = await run(["sample", ...LOGITS], { wrapper: ["sh", "-c", 'exec "$@" 2>/dev/full', "sh"] });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\d+\n\d+\n\d+\n$/);
+  });
+
+  test("a reader that leaves early does not turn a wrong answer into a right one", async () => {
+    const ended = await run([...CHECK, "--seed", "2", "--json"], { onStart: (child) => child.stdout!.destroy() });
+    expect(ended).toEqual({ code: 1, stdout: "", stderr: "" });
+  });
+});
+
 describe.skipIf(isWindows)("what is there keeps", () => {
   test.each([0o600, 0o640, 0o666])("its mode, %o", async (mode) => {
     const out = `mode-${mode}.npy`;
@@ -131,6 +222,8 @@ describe("a signal during the writing", () => {
   test.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
+    ["SIGHUP", 129],
+    ["SIGQUIT", 131],
   ] as const)("%s ends with %i and leaves nothing", async (signal, code) => {
     const before = contents();
     const exit = vi.spyOn(process, "exit").mockReturnValue(undefined as never);
@@ -148,8 +241,34 @@ describe("a signal during the writing", () => {
   });
 
   test("afterwards nobody listens any more", async () => {
-    const listeners = process.listenerCount("SIGINT");
+    const count = () => ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"].map((signal) => process.listenerCount(signal));
+    const before = count();
     await writeWhole("--out", join(folder, "quiet.npy"), new Uint8Array(10));
-    expect(process.listenerCount("SIGINT")).toBe(listeners);
+    expect(count()).toEqual(before);
+  });
+
+  test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const)("%s clears the line of progress first, then all that is left, whatever fails", async (signal) => {
+    const done: string[] = [];
+    vi.spyOn(process, "exit").mockImplementation(() => (done.push("exit"), undefined as never));
+    vi.spyOn(process.stderr, "write").mockImplementation((text) => (done.push(String(text)), true));
+    const { isTTY } = process.stderr;
+    process.stderr.isTTY = true;
+    await cleanedUp(
+      () => done.push("cleaned up"),
+      () =>
+        cleanedUp(
+          () => {
+            throw new Error("not to be removed");
+          },
+          async () => {
+            const line = progressLine({ format: "{value} of {total}" }, 10, {});
+            process.emit(signal, signal);
+            line.stop();
+          },
+        ),
+    );
+    process.stderr.isTTY = isTTY;
+    const texts = done.join("|");
+    expect(texts).toMatch(/0 of 10.*\x1b\[2K.*\|cleaned up\|flash-sampling: interrupted\n\|exit/s);
   });
 });

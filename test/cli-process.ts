@@ -23,11 +23,16 @@ export interface RunOptions {
   readonly program?: string;
   /** Of the environment, beside those of this process. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** A program and arguments that start this one: sh with limits, or with other places for what is printed. */
+  readonly wrapper?: readonly string[];
   /** Called once, with the process, when it has started. */
   readonly onStart?: (child: ReturnType<typeof spawn>) => void;
 }
 
+type CommandLines = readonly (readonly string[])[];
+
 const root = fileURLToPath(new URL("..", import.meta.url));
+const MANY = fileURLToPath(new URL("cli-many.mjs", import.meta.url));
 
 /** V, D and B of the files that writeInputs makes. */
 export const V = 50;
@@ -43,7 +48,20 @@ export function useCli() {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const run = (args: readonly string[], options: RunOptions = {}) => start([options.program ?? program, ...args], folder, options);
-  return { folder, run, program: () => program };
+  /**
+   * Runs command lines in one process, all of them once the first is asked for: see cli-many.mjs. lists: made then.
+   * @returns how the one of this index ended
+   */
+  const runMany = (lists: () => CommandLines | Promise<CommandLines>, options: RunOptions = {}) => {
+    let all: Promise<readonly Ended[]> | undefined;
+    const startAll = async () => {
+      const { code, stdout, stderr } = await start([MANY, program, JSON.stringify(await lists())], folder, options);
+      if (code !== 0) throw new Error(`cli-many.mjs ended with ${code}: ${stderr}`);
+      return JSON.parse(stdout) as readonly Ended[];
+    };
+    return async (index: number): Promise<Ended> => (await (all ??= startAll()))[index]!;
+  };
+  return { folder, run, runMany, program: () => program };
 }
 
 /** dist/cli.js, or the source bundled as the build does it. */
@@ -69,9 +87,10 @@ async function builtCli(folder: string): Promise<string> {
   return join(dist, "cli.js");
 }
 
-function start(args: readonly string[], cwd: string, { stdin, isStdinEndless, variables, onStart }: RunOptions): Promise<Ended> {
+function start(args: readonly string[], cwd: string, { stdin, isStdinEndless, variables, wrapper = [], onStart }: RunOptions): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...process.execArgv, ...args], { cwd, env: { ...process.env, ...variables } });
+    const [command, ...rest] = [...wrapper, process.execPath, ...process.execArgv, ...args] as [string, ...string[]];
+    const child = spawn(command, rest, { cwd, env: { ...process.env, ...variables } });
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

@@ -160,6 +160,27 @@ describe("replay confirms", () => {
   });
 });
 
+describe("replay --document", () => {
+  test("writes what --json prints, whatever it found", async () => {
+    const confirmed = await run(["replay", "r.json", "--backend", "wasm", "--json", "--document", "replayed.json"]);
+    expect(confirmed).toMatchObject({ code: 0, stderr: "" });
+    expect(textOf("replayed.json")).toBe(confirmed.stdout);
+    const other = await run(["replay", changed("l.json", { seed: "43" }), "--document", "other.json"]);
+    expect(other.code).toBe(1);
+    expect(read("other.json")).toMatchObject({ kind: "replay", passed: false });
+  });
+
+  test.each([
+    ["r.json", '"--document" expected another file than --receipt reads, got r.json'],
+    ["hidden.npy", '"--document" expected another file than --hidden reads, got hidden.npy'],
+    ["nowhere/x.json", '"--document" expected an existing folder, got nowhere'],
+  ])("refuses %s", async (place, message) => {
+    const before = textOf("r.json");
+    expect(await run(["replay", "r.json", "--document", place])).toEqual({ code: 2, stdout: "", stderr: `flash-sampling: ${message}\n` });
+    expect(textOf("r.json")).toBe(before);
+  });
+});
+
 describe("replay names what differs", () => {
   test("a token or a score, with its row and sample", async () => {
     await receiptOf("two.json", [...HEAD, "--num-samples", "2"]);

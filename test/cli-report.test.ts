@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { report } from "../src/verify/report/report.js";
 import { useCli } from "./cli-process.js";
-import { failedCheck, gof, invariance, passedCheck } from "./report-documents.js";
+import { corpusCheck, failedCheck, gof, invariance, passedCheck, replayed } from "./report-documents.js";
 
 const { folder, run } = useCli();
-const DOCUMENTS = { "check.json": failedCheck(200), "gof.json": gof(), "invariance.json": invariance() };
+const DOCUMENTS = { "check.json": failedCheck(200), "gof.json": gof(), "invariance.json": invariance(), "corpus.json": corpusCheck(), "replay.json": replayed() };
 const BROKEN: Record<string, [text: string, message: string]> = {
   "text.json": ["hello", '"text.json" expected valid JSON, got: '],
   "empty.json": ["", '"empty.json" expected valid JSON, got: '],
   "list.json": ["[]", '"list.json" expected a JSON object, got array'],
   "twice.json": ['{"kind":"check","kind":"gof"}', '"twice.json" expected each JSON key once, got "kind" twice'],
-  "other.json": ['{"kind":"receipt"}', '"other.json: kind" expected check, gof, invariance, got "receipt"'],
+  "other.json": ['{"kind":"receipt"}', '"other.json: kind" expected check, gof, invariance, corpus-check, replay, got "receipt"'],
   "short.json": ['{"kind":"gof","specVersion":"1.0"}', '"short.json: gof.version" expected text, got undefined'],
   "null.json": [JSON.stringify({ ...gof(), alpha: NaN }), '"null.json: gof.alpha" expected a number in [0, 1], got null'],
   "lie.json": [JSON.stringify({ ...failedCheck(200), passed: true }), '"lie.json: check.passed" expected false beside wrong draws, got true'],
@@ -24,6 +24,7 @@ let before: string[];
 beforeAll(() => {
   for (const [name, document] of Object.entries(DOCUMENTS)) writeFileSync(join(folder, name), JSON.stringify(document));
   for (const [name, [text]] of Object.entries(BROKEN)) writeFileSync(join(folder, name), text);
+  writeFileSync(join(folder, "document.html"), JSON.stringify(gof()));
   before = inputs();
 });
 // No unfinished file stays.
@@ -39,7 +40,7 @@ test("draws several as sections of one page; that a document failed is no failur
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const page = readFileSync(join(folder, "all.html"));
   expect(page.toString()).toBe(report(Object.values(DOCUMENTS), Object.keys(DOCUMENTS)));
-  const sections = [{ kind: "check", passed: false }, { kind: "gof", passed: true }, { kind: "invariance", passed: false }];
+  const sections = [{ kind: "check", passed: false }, { kind: "gof", passed: true }, { kind: "invariance", passed: false }, { kind: "corpus-check", passed: false }, { kind: "replay", passed: false }];
   expect(JSON.parse(stdout)).toEqual({ out: "all.html", bytes: page.length, sections });
 });
 
@@ -70,15 +71,17 @@ describe("is refused, and what is there stays:", () => {
   });
 
   test.each<[string, readonly string[], string]>([
-    ["no document", ["--out", "kept.html"], "missing required argument 'documents'"],
-    ["no place to write", ["gof.json"], "required option '--out <file>' not specified"],
+    ["no document", ["--out", "kept.html"], '"documents" expected a value, got none'],
+    ["no place to write", ["gof.json"], '"--out" expected a value, <file>: it is required, got none'],
+    ["a page that is none by its name", ["gof.json", "--out", "kept.txt"], '"--out" expected the path of a page to write, .html, got "kept.txt"'],
+    ["a page without a name", ["gof.json", "--out", "./.html"], '"--out" expected the path of a page to write, .html, got "./.html"'],
     ["a document that is not there", ["none.json", "--out", "kept.html"], '"none.json" expected a readable file, got ENOENT'],
     ["a folder", [".", "--out", "kept.html"], '"." expected a file, got a directory'],
     ["stdin twice", ["-", "-", "--out", "kept.html"], '"documents" expected stdin, -, at most once, got it twice'],
     ["no text of a path", ["", "--out", "kept.html"], '"documents" expected a path or a URL, got ""'],
-    ["a page in the place of its document", ["gof.json", "invariance.json", "--out", "./invariance.json"], '"--out" expected another file than document 2 reads'],
+    ["a page in the place of its document", ["gof.json", "document.html", "--out", "./document.html"], '"--out" expected another file than document 2 reads'],
     ["a folder that is not there", ["gof.json", "--out", "none/x.html"], '"--out" expected an existing folder, got none'],
-    ["an option of another verb", ["gof.json", "--out", "kept.html", "--seed", "1"], "unknown option '--seed'"],
+    ["an option of another verb", ["gof.json", "--out", "kept.html", "--seed", "1"], '"--seed" expected an option of this command, got an unknown one'],
   ])("%s", (_, args, message) => refused(args, message));
 
   test("stdin without a document", () => refused(["-", "--out", "kept.html"], '"stdin" expected valid JSON, got: '));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /** Reads and writes .npy by hand: nothing of this package judges itself here. */
 const SCRIPT = `
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { spawn } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
@@ -93,6 +93,16 @@ async function answer(mode, dir) {
     writeFileSync(process.env.PIDS, process.pid + " " + child.pid);
     await setTimeout(1e6);
   }
+  if (mode === "orphan" && !existsSync(process.env.ORPHAN)) {
+    // Out of the group, and with all that its parent was given.
+    const child = spawn(process.execPath, ["-e", "setTimeout(() => {}, 60000)"], { stdio: "inherit", detached: true });
+    writeFileSync(process.env.ORPHAN, String(child.pid));
+    child.unref();
+  }
+  if (mode === "long-line") {
+    writeSync(2, "x".repeat(5e7) + "\\n");
+    process.exit(3);
+  }
   if (mode === "nothing") return;
   if (mode === "garbage") return writeFileSync(dir + "/tokens.npy", "tokens");
   const { rows, size, samples, tokens } = draw(mode, dir);
@@ -110,6 +120,7 @@ if (mode.startsWith("serve")) {
   console.log("a library says hello");
   for await (const line of createInterface({ input: process.stdin })) {
     if (mode === "serve-garbage") console.log("{dir");
+    else if (mode === "serve-endless-line") process.stdout.write("{" + "x".repeat(5e7));
     else if (mode === "serve-error") console.log(JSON.stringify({ error: "out of memory" }));
     else if (mode === "serve-end") process.exit(4);
     else {

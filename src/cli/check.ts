@@ -1,5 +1,4 @@
 /** `flash-sampling check`: whether tokens were drawn as they should have been. */
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import { BACKENDS } from "../backends/list.js";
 import { annotations } from "../verify/annotations.js";
@@ -14,7 +13,7 @@ import { drawsFromHead, requireBackend, scalesLocation } from "./draw.js";
 import { EXIT_WRONG } from "./exit.js";
 import { addInputOptions, addStreamOptions, localPaths, readAddress, readChoice, readNumSamples, readSeed, readWhole } from "./options.js";
 import { jsonPieces, print } from "./print.js";
-import { checkOutput, writeWhole } from "./write.js";
+import { checkOutputs, writeWhole, type LocalInputs } from "./write.js";
 
 interface Asked extends CheckInputs {
   readonly engines?: boolean;
@@ -90,15 +89,15 @@ function readLogitError(text: string): LogitErrorInput {
 
 async function checkTokens(inputs: Asked, command: Command): Promise<void> {
   checkChoices(inputs, command);
-  const [document, junit] = await checkOutputs(inputs);
+  const paths = await checkOutputs({ "--document": inputs.document, "--junit": inputs.junit }, localInputs(inputs));
   if (inputs.engine === OURS && inputs.backend !== "auto") await requireBackend(inputs.backend);
   const found = await checkFiles(inputs, command);
-  if (document !== null) await writeWhole("--document", document, encoded(documentPieces(found)));
-  if (junit !== null) await writeWhole("--junit", junit, encoded(junitPieces(found)));
+  if (!found.passed) process.exitCode = EXIT_WRONG;
+  if (paths["--document"] !== null) await writeWhole("--document", paths["--document"], documentPieces(found));
+  if (paths["--junit"] !== null) await writeWhole("--junit", paths["--junit"], junitPieces(found));
   const limit = inputs.all ? Infinity : LINE_LIMIT;
   await print(inputs.json ? documentPieces(found) : checkLines(found, limit, inputs.ranks));
   if (inputs.github) await print(lines(annotations(found, limit)));
-  if (!found.passed) process.exitCode = EXIT_WRONG;
 }
 
 /** What cannot be told from one option alone. */
@@ -119,15 +118,9 @@ function checkChoices(inputs: Asked, command: Command): void {
   if (inputs.github && inputs.json) throw new TypeError('"--github" expected without --json, got both: --document writes the document to a file');
 }
 
-/** Where to write, checked before any work. */
-async function checkOutputs(inputs: Asked): Promise<[document: string | null, junit: string | null]> {
-  const { weights, hidden, logits, tokens, mask, seeds, temperatures, positions, sequences } = inputs;
-  const scales = typeof scalesLocation(inputs.scales) === "object" ? inputs.scales : undefined;
-  const read = localPaths({ weights, scales, hidden, logits, tokens, mask, seeds, temperatures, positions, sequences });
-  const document = inputs.document === undefined ? null : await checkOutput("--document", inputs.document, read);
-  const junit = inputs.junit === undefined ? null : await checkOutput("--junit", inputs.junit, read);
-  if (document !== null && junit !== null && resolve(document) === resolve(junit)) throw new Error(`"--junit" expected another file than --document writes, got ${inputs.junit}`);
-  return [document, junit];
+/** What is read of this machine's files, by the options that name it. */
+function localInputs({ weights, scales, hidden, logits, tokens, mask, seeds, temperatures, positions, sequences }: Asked): LocalInputs {
+  return localPaths({ weights, scales: typeof scalesLocation(scales) === "object" ? scales : undefined, hidden, logits, tokens, mask, seeds, temperatures, positions, sequences });
 }
 
 function documentPieces({ draws, ...head }: CheckDocument): Iterable<string> {
@@ -140,8 +133,4 @@ function* jsonDraws(draws: readonly CheckedDraw[]): Generator<[string]> {
 
 function* lines(texts: Iterable<string>): Generator<string> {
   for (const text of texts) yield `${text}\n`;
-}
-
-function encoded(pieces: Iterable<string>): Uint8Array {
-  return new Uint8Array(Buffer.concat(Array.from(pieces, (piece) => Buffer.from(piece))));
 }

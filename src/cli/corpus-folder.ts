@@ -1,12 +1,13 @@
 /** The folder of an export: filled whole, or left as it was; and never over files of somebody else. */
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseJsonObject } from "../head/json.js";
 import { openSource, readBytes } from "../head/source.js";
 import { exportedFiles, INDEX_NAME, type CorpusFile } from "../verify/corpus/export.js";
 import { cleanedUp } from "./exit.js";
+import { makeFolders } from "./folders.js";
 
 /** Bytes of an index that is read to see whether it is one. */
 const INDEX_LIMIT = 1 << 26;
@@ -17,7 +18,7 @@ const INDEX_LIMIT = 1 << 26;
  * @throws Error for a folder with other files and no older export, unless force is true; and where it cannot be written
  */
 export async function writeExport(folder: string, files: Iterable<CorpusFile>, force: boolean): Promise<void> {
-  const made = await makeFolder(folder);
+  const made = await named(folder, () => makeFolders(folder));
   const staging = join(folder, `.${randomUUID()}.tmp`);
   const cleanUp = () => rmSync(made ?? staging, { recursive: true, force: true });
   await cleanedUp(cleanUp, async () => {
@@ -31,11 +32,6 @@ export async function writeExport(folder: string, files: Iterable<CorpusFile>, f
       throw cause;
     }
   });
-}
-
-/** @returns the outermost folder that was made; undefined where it was there */
-async function makeFolder(folder: string): Promise<string | undefined> {
-  return named(folder, () => mkdir(folder, { recursive: true }));
 }
 
 /** The files of the export that is there, none for an empty folder. */
@@ -61,7 +57,7 @@ async function stage(staging: string, files: Iterable<CorpusFile>): Promise<stri
   const paths: string[] = [];
   for (const { path, bytes } of files) {
     const target = join(staging, path);
-    await named(target, () => mkdir(dirname(target), { recursive: true }));
+    await named(target, () => makeFolders(dirname(target)));
     await named(target, () => writeFile(target, bytes));
     paths.push(path);
   }
@@ -78,7 +74,7 @@ async function replace(folder: string, staging: string, paths: readonly string[]
 
 /** A link would lead the files to another place. */
 async function requireFolder(path: string): Promise<void> {
-  await named(path, () => mkdir(path, { recursive: true }));
+  await named(path, () => makeFolders(path));
   if (!(await lstat(path)).isDirectory()) throw new Error(`"folder" expected a folder, got ${path}, which is a link`);
 }
 

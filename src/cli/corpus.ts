@@ -8,11 +8,14 @@ import { openSource } from "../head/source.js";
 import { SPEC_VERSION } from "../spec/constants.js";
 import { CORPUS, type CorpusCase } from "../verify/corpus/corpus.js";
 import { casesOf, corpusFiles } from "../verify/corpus/export.js";
-import { answerLength, judge, type Answer, type CorpusFault } from "../verify/corpus/judge.js";
+import { answerLength, judge, type Answer } from "../verify/corpus/judge.js";
+import type { CorpusCheckDocument, CorpusVerdict } from "../verify/documents.js";
+import { junitPieces } from "../verify/junit.js";
 import { VERSION } from "../version.js";
 import { writeExport } from "./corpus-folder.js";
 import { EXIT_WRONG, toLine } from "./exit.js";
-import { jsonPieces, print } from "./print.js";
+import { print } from "./print.js";
+import { checkOutputs, writeWhole, type LocalInputs } from "./write.js";
 
 interface ExportOptions {
   readonly large?: boolean;
@@ -26,40 +29,33 @@ interface CheckOptions {
   readonly skip?: readonly string[];
   readonly large?: boolean;
   readonly json?: boolean;
-}
-
-/** What is said of one case. */
-export interface CaseVerdict {
-  readonly name: string;
-  readonly status: "passed" | "failed" | "missing" | "skipped";
-  readonly trouble: string;
-  readonly issue: string;
-  readonly faultCount: number;
-  /** the first of them */
-  readonly faults: readonly CorpusFault[];
+  readonly document?: string;
+  readonly junit?: string;
 }
 
 /** Faults of one case that a document lists. */
 const LISTED_FAULTS = 20;
 
 const EXPORT_EXAMPLES = `
-Writes corpus.json, which says what each case is and what may come out of it, and
-its inputs as .npy files. docs/corpus.md describes both.
+Writes corpus.json, which says what each case is and what may come out of it,
+and its inputs as .npy files. docs/corpus.md describes both.
 
 Examples:
   $ flash-sampling corpus export corpus
   $ flash-sampling corpus export corpus --large --json`;
 
 const CHECK_EXAMPLES = `
-The folder has an integer array NAME.npy for each case, [rows] or [rows, samples]:
-the tokens that the sampler drew, negative for a row that it refused, and nothing
-at all, shape (0,), where it refused the call. Exit code 1 when a case fails or has
-no file; --skip leaves cases out by name.
+The folder has an integer array NAME.npy for each case, [rows] or
+[rows, samples]: the tokens that the sampler drew, negative for a row that it
+refused, and nothing at all, shape (0,), where it refused the call. Exit code 1
+when a case fails or has no file; --skip leaves cases out by name.
 
 Examples:
   $ flash-sampling corpus check --tokens tokens
   $ flash-sampling corpus check --tokens tokens --skip 'head-*,top-*' --json
-  $ flash-sampling corpus check --tokens tokens --exact   # draws by docs/spec.md`;
+  $ flash-sampling corpus check --tokens tokens --exact   # by docs/spec.md
+  $ flash-sampling corpus check --tokens tokens --document corpus-check.json \\
+      --junit corpus.xml`;
 
 export function addCorpus(program: Command): void {
   const corpus = program.command("corpus").description("inputs that break samplers: write them as files, judge what came of them");
@@ -79,6 +75,8 @@ export function addCorpus(program: Command): void {
     .option("--skip <names>", "cases to leave out, with commas; a name may end in *", readSkipped)
     .option("--large", "the large cases too")
     .option("--json", "print one JSON document")
+    .option("--document <file>", "also write that document, for flash-sampling report")
+    .option("--junit <file>", "also write JUnit XML, a test case a case")
     .addHelpText("after", CHECK_EXAMPLES)
     .action((options: CheckOptions) => checkCorpus(options));
 }
@@ -102,17 +100,26 @@ function readSkipped(text: string): string[] {
   });
 }
 
-async function checkCorpus({ tokens: folder, exact = false, skip = [], large = false, json }: CheckOptions): Promise<void> {
+async function checkCorpus({ tokens: folder, exact = false, skip = [], large = false, json, document: file, junit }: CheckOptions): Promise<void> {
+  const paths = await checkOutputs({ "--document": file, "--junit": junit }, localInputs(folder));
   const answers = await readAnswers(folder, new Set(skip));
   // A large case is judged where it is there.
   const cases = CORPUS.cases.filter((item) => large || item.large === undefined || answers.has(item.name));
   const verdicts = cases.map((item) => verdictOf(item, answers, skip.includes(item.name), exact));
-  const count = (status: CaseVerdict["status"]) => verdicts.filter((verdict) => verdict.status === status).length;
+  const count = (status: CorpusVerdict["status"]) => verdicts.filter((verdict) => verdict.status === status).length;
   const counts = { passed: count("passed"), failed: count("failed"), missing: count("missing"), skipped: count("skipped") };
   const passed = counts.failed + counts.missing === 0;
   if (!passed) process.exitCode = EXIT_WRONG;
-  const head = { kind: "corpus-check", specVersion: SPEC_VERSION, version: VERSION, corpusVersion: CORPUS.corpusVersion, passed, exact, counts };
-  await print(json ? jsonPieces(head, "cases", verdicts.map((verdict) => [JSON.stringify(verdict)])) : toText(verdicts, counts));
+  const document: CorpusCheckDocument = { kind: "corpus-check", specVersion: SPEC_VERSION, version: VERSION, corpusVersion: CORPUS.corpusVersion, passed, exact, counts, cases: verdicts };
+  const text = `${JSON.stringify(document)}\n`;
+  if (paths["--document"] !== null) await writeWhole("--document", paths["--document"], text);
+  if (paths["--junit"] !== null) await writeWhole("--junit", paths["--junit"], junitPieces(document));
+  await print(json ? [text] : toText(verdicts, counts));
+}
+
+/** What is read of this machine's files, whether it is there or not. */
+function localInputs(folder: string): LocalInputs {
+  return new Map(CORPUS.cases.map(({ name }) => [`--tokens (${name})`, join(folder, `${name}.npy`)]));
 }
 
 /** The answers in a folder, by their cases. @throws RangeError for a file that is no answer, Error for a folder without any */
@@ -140,13 +147,13 @@ async function readAnswer(path: string, item: CorpusCase): Promise<Answer> {
     }
     const isFloat = item.kind === "noise" && descr[1] === "f";
     const { data } = await (isFloat ? readNpyDoubles(source) : readNpyStored(source));
-    return Float64Array.from(data, Number);
+    return data;
   } finally {
     await source.close();
   }
 }
 
-function verdictOf(item: CorpusCase, answers: ReadonlyMap<string, Answer>, isSkipped: boolean, exact: boolean): CaseVerdict {
+function verdictOf(item: CorpusCase, answers: ReadonlyMap<string, Answer>, isSkipped: boolean, exact: boolean): CorpusVerdict {
   const { name, trouble, issue } = item;
   const answer = answers.get(name);
   const about = { name, trouble, issue, faultCount: 0, faults: [] };
@@ -155,7 +162,7 @@ function verdictOf(item: CorpusCase, answers: ReadonlyMap<string, Answer>, isSki
   return { ...about, status: faults.length === 0 ? "passed" : "failed", faultCount: faults.length, faults: faults.slice(0, LISTED_FAULTS) };
 }
 
-function* toText(verdicts: readonly CaseVerdict[], counts: Record<CaseVerdict["status"], number>): Generator<string> {
+function* toText(verdicts: readonly CorpusVerdict[], counts: Record<CorpusVerdict["status"], number>): Generator<string> {
   for (const { name, status, trouble, issue, faultCount, faults } of verdicts) {
     const [first] = faults;
     if (status === "missing") yield `${name}: no ${name}.npy\n`;

@@ -1,7 +1,9 @@
 /** How a run ends: its exit code, its one line on stderr, and what Ctrl-C and a closed pipe do. */
 import { constants } from "node:os";
 import { CommanderError } from "commander";
+import { describe, visible } from "../describe.js";
 import { InvalidRowError } from "../outcome.js";
+import { usageMessage } from "./usage.js";
 
 /** The command was understood and ran; the answer is no. */
 export const EXIT_WRONG = 1;
@@ -36,27 +38,17 @@ function exitCode(error: unknown): number {
 }
 
 function toMessage(error: unknown): string {
-  if (!(error instanceof CommanderError)) return error instanceof Error ? error.message : String(error);
-  // Its hint at a similar name stands on a second line.
-  const message = error.message.replace(/^error: /, "").replace(/\n(?=\(Did you mean )/, " ");
-  const hasHint = error.code !== "commander.unknownCommand" || message.endsWith("?)");
-  return hasHint ? message : `${message} (flash-sampling --help lists them)`;
+  if (error instanceof CommanderError) return usageMessage(error);
+  return error instanceof Error ? error.message : describe(error);
 }
 
 /** Characters of a message: an error must not scroll away what came before it. */
 const LINE_LIMIT = 500;
-/** What a terminal obeys instead of showing it: control and format characters, line ends, halves of pairs. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** Names of files and tensors are part of messages, and anybody's: one line that only shows, and moves nothing on a terminal. */
 export function toLine(message: string): string {
-  const characters = Array.from(message.slice(0, 2 * LINE_LIMIT + 2).replace(INVISIBLE, escaped));
+  const characters = Array.from(visible(message.slice(0, 2 * LINE_LIMIT + 2)));
   return characters.length > LINE_LIMIT ? `${characters.slice(0, LINE_LIMIT - 3).join("")}...` : characters.join("");
-}
-
-function escaped(character: string): string {
-  const digits = character.codePointAt(0)!.toString(16);
-  return digits.length > 2 ? `\\u{${digits}}` : `\\x${digits.padStart(2, "0")}`;
 }
 
 /** Runs work that listens to a signal: Ctrl-C aborts it. Before and after, Ctrl-C ends the process as usual. */
@@ -71,28 +63,52 @@ export async function interruptible<Result>(work: (signal: AbortSignal) => Promi
   }
 }
 
-const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+/** What is to be cleaned up when a signal ends the process; the last that came goes first. */
+const cleanUps: (() => void)[] = [];
 
 /** Runs work that leaves something behind when it is cut off: a signal then cleans up, at once, and ends the process. */
 export async function cleanedUp<Result>(cleanUp: () => void, work: () => Promise<Result>): Promise<Result> {
-  const end = (signal: NodeJS.Signals) => {
-    cleanUp();
-    say("interrupted");
-    process.exit(128 + constants.signals[signal]);
-  };
-  for (const signal of ENDING_SIGNALS) process.once(signal, end);
+  const release = atSignal(cleanUp);
   try {
     return await work();
   } finally {
-    for (const signal of ENDING_SIGNALS) process.removeListener(signal, end);
+    release();
   }
 }
 
-/** A reader that has seen enough (`| head -1`) is no error. */
+/** The same for what has no work of its own. @returns what takes it back */
+export function atSignal(cleanUp: () => void): () => void {
+  if (cleanUps.length === 0) for (const signal of ENDING_SIGNALS) process.once(signal, endBySignal);
+  cleanUps.push(cleanUp);
+  return () => {
+    const at = cleanUps.indexOf(cleanUp);
+    if (at >= 0) cleanUps.splice(at, 1);
+    if (cleanUps.length === 0) for (const signal of ENDING_SIGNALS) process.removeListener(signal, endBySignal);
+  };
+}
+
+function endBySignal(signal: NodeJS.Signals): void {
+  for (const cleanUp of cleanUps.splice(0).reverse()) {
+    try {
+      cleanUp();
+    } catch {
+      // Whatever cannot be removed, the others still can, and the process ends all the same.
+    }
+  }
+  for (const other of ENDING_SIGNALS) process.removeListener(other, endBySignal);
+  say("interrupted");
+  process.exit(128 + constants.signals[signal]);
+}
+
+/**
+ * A reader of stdout that has seen enough (`| head -1`) is no error; a full disk behind it is one. A stderr that nobody reads, or that is
+ * full, takes nothing from the result.
+ */
 export function endQuietlyOnClosedPipe(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") reportFailure(error);
+    if (error.code !== "EPIPE") reportFailure(new Error(`"stdout" expected a place to write, got ${error.code ?? error.message}`, { cause: error }));
     process.exit();
   });
-  process.stderr.on("error", () => process.exit());
+  process.stderr.on("error", () => {});
 }

@@ -8,12 +8,14 @@ import { goodnessOfFit } from "../verify/gof/gof.js";
 import { checkAxes, DEFAULT_ALPHA, type JudgedBy } from "../verify/gof/input.js";
 import { numberText } from "../verify/gof/names.js";
 import { SequentialGoodnessOfFit, type TokenBatch } from "../verify/gof/sequential.js";
+import { junitPieces } from "../verify/junit.js";
 import { green, red } from "./color.js";
 import { EXIT_WRONG } from "./exit.js";
-import { readAddress, readWhole } from "./options.js";
+import { localPaths, readAddress, readWhole } from "./options.js";
 import { print } from "./print.js";
 import { stdinNpy } from "./stdin.js";
 import { formatTable } from "./table.js";
+import { checkOutputs, writeWhole, type LocalInputs } from "./write.js";
 
 interface GofInputs {
   readonly tokens: readonly string[];
@@ -24,6 +26,8 @@ interface GofInputs {
   readonly shards: number;
   readonly sequential?: boolean;
   readonly json?: boolean;
+  readonly document?: string;
+  readonly junit?: string;
 }
 
 const SHARD_LIMIT = 2 ** 31;
@@ -39,7 +43,9 @@ Examples:
   $ flash-sampling gof --tokens t.npy --logits l.npy
   $ flash-sampling gof --tokens t.npy --logits l.npy --temperature 0.7 \\
       --axes row,position,sample --shards 8 --json
-  $ flash-sampling gof --tokens 0.npy 1.npy 2.npy --logits l.npy --sequential`;
+  $ flash-sampling gof --tokens 0.npy 1.npy 2.npy --logits l.npy --sequential
+  $ flash-sampling gof --tokens t.npy --logits l.npy --document gof.json \\
+      --junit gof.xml`;
 
 export function addGof(program: Command): void {
   program
@@ -53,6 +59,8 @@ export function addGof(program: Command): void {
     .option("--shards <n>", "look for noise that equal parts of the vocabulary share", (text) => readWhole("--shards", text, 1, SHARD_LIMIT), 1)
     .option("--sequential", "take the files as batches of one stream, and stop at the first alarm")
     .option("--json", "print one JSON document")
+    .option("--document <file>", "also write that document, for flash-sampling report")
+    .option("--junit <file>", "also write JUnit XML, a test case a test")
     .addHelpText("after", EXAMPLES)
     .action(gof);
 }
@@ -70,10 +78,20 @@ async function gof(inputs: GofInputs): Promise<void> {
   const { tokens: places, sequential = false } = inputs;
   if (places.length > 1 && !sequential) throw new RangeError(`"--tokens" expected one file without --sequential, got ${places.length}`);
   if ([...places, inputs.logits].filter((place) => place === "-").length > 1) throw new RangeError('"--tokens" expected one array from stdin, got more');
+  const paths = await checkOutputs({ "--document": inputs.document, "--junit": inputs.junit }, localInputs(inputs));
   const judge = await readJudge(inputs);
   const document = sequential ? await judgeStream(places, judge) : goodnessOfFit({ ...judge, ...(await readTokens(places[0]!)) });
-  await print(inputs.json ? [`${JSON.stringify(document)}\n`] : toText(document));
   if (!document.passed) process.exitCode = EXIT_WRONG;
+  const json = `${JSON.stringify(document)}\n`;
+  if (paths["--document"] !== null) await writeWhole("--document", paths["--document"], json);
+  if (paths["--junit"] !== null) await writeWhole("--junit", paths["--junit"], junitPieces(document));
+  await print(inputs.json ? [json] : toText(document));
+}
+
+/** What is read of this machine's files; of several files of tokens each by its number. */
+function localInputs({ tokens, logits }: GofInputs): LocalInputs {
+  const named = tokens.map((place, index) => [tokens.length === 1 ? "tokens" : `tokens ${index + 1}`, place] as const);
+  return localPaths({ logits, ...Object.fromEntries(named) });
 }
 
 async function judgeStream(places: readonly string[], judge: JudgedBy): Promise<GofDocument> {

@@ -1,21 +1,23 @@
 /** `flash-sampling invariance`: which changes that must not matter change the tokens of somebody's sampler. */
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { SingleBar } from "cli-progress";
 import type { Command } from "commander";
 import { describe } from "../describe.js";
+import { moduleSampler } from "../platform/command/module-sampler.js";
+import type { ProcessSampler } from "../platform/command/process-sampler.js";
 import { commandSampler } from "../platform/command/sampler.js";
-import { withinSeconds } from "../platform/command/timeout.js";
 import type { InvarianceDocument, InvarianceFinding } from "../verify/documents.js";
 import { OPTIONAL_INPUTS, type OptionalInput } from "../verify/invariance/case.js";
 import { DEFAULT_MAX_CALLS, DEFAULT_READS, DEFAULT_SEED, findInvariances, type InvarianceOptions, type InvarianceProgress } from "../verify/invariance/find.js";
 import { INVARIANCES } from "../verify/invariance/list.js";
-import type { SamplerUnderTest } from "../verify/sampler-under-test.js";
+import { smallestLines } from "../verify/invariance/sentences.js";
+import { junitPieces } from "../verify/junit.js";
 import { green, red } from "./color.js";
-import { cleanedUp, EXIT_WRONG, reportFailure, toLine } from "./exit.js";
+import { cleanedUp, EXIT_WRONG, toLine } from "./exit.js";
+import { moduleHost } from "./module-host.js";
 import { localPaths, readWhole } from "./options.js";
+import { print } from "./print.js";
+import { progressLine, type ProgressLine } from "./progress.js";
 import { formatTable } from "./table.js";
-import { checkOutput, writeWhole } from "./write.js";
+import { checkOutputs, writeWhole } from "./write.js";
 
 interface InvarianceInputs {
   readonly module?: string;
@@ -29,6 +31,7 @@ interface InvarianceInputs {
   readonly seed: number;
   readonly json?: boolean;
   readonly document?: string;
+  readonly junit?: string;
 }
 
 const NAMES = INVARIANCES.map(({ name }) => name);
@@ -50,7 +53,8 @@ and, with --reads:
   top_p.npy        f8 [B]
 It writes tokens.npy there: integers [B] or [B, num_samples], -1 for a row
 without a token. With --server it stays: for each call it reads a line
-{"dir": "..."} and answers with a line {}, or {"error": "..."}. More is in
+{"dir": "..."} and answers with a line {}, or {"error": "..."}. A module runs in
+a process of its own; what it prints comes out on stderr. More is in
 docs/invariance.md.
 
 A default run makes about 160 calls of a right sampler. Without --server each of
@@ -66,7 +70,8 @@ Examples:
   $ flash-sampling invariance -- python my_sampler.py
   $ flash-sampling invariance --server --reads all -- python my_server.py
   $ flash-sampling invariance --skip seed-high-bits -- ./sampler {dir}
-  $ flash-sampling invariance --module ./sampler.mjs --document found.json`;
+  $ flash-sampling invariance --module ./sampler.mjs --document found.json
+  $ flash-sampling invariance --server --junit found.xml -- ./my_server`;
 
 export function addInvariance(program: Command): void {
   program
@@ -83,11 +88,12 @@ export function addInvariance(program: Command): void {
       (text) => readReads(text),
       DEFAULT_READS,
     )
-    .option("--timeout <s>", "seconds that a call may take", (text) => readWhole("--timeout", text, 1, TIMEOUT_LIMIT + 1), 60)
+    .option("--timeout <s>", "seconds that a call may take, of a command or a module", (text) => readWhole("--timeout", text, 1, TIMEOUT_LIMIT + 1), 60)
     .option("--max-calls <n>", "calls of the sampler", (text) => readWhole("--max-calls", text, 2, U32_LIMIT), DEFAULT_MAX_CALLS)
     .option("--seed <n>", "of the made-up cases, below 2^32", (text) => readWhole("--seed", text, 0, U32_LIMIT), DEFAULT_SEED)
     .option("--json", "print one JSON document")
     .option("--document <file>", "also write that document, for flash-sampling report")
+    .option("--junit <file>", "also write JUnit XML, a test case an invariance")
     .addHelpText("after", HELP)
     .action((command: string[], inputs: InvarianceInputs) => invariance(command, inputs));
 }
@@ -106,86 +112,49 @@ function readReads(text: string): readonly OptionalInput[] {
 }
 
 async function invariance(command: readonly string[], inputs: InvarianceInputs): Promise<void> {
-  const { module, document: file } = inputs;
-  const path = file === undefined ? null : await checkOutput("--document", file, localPaths({ module }));
-  const document = await (module === undefined ? askCommand(command, inputs) : askModule(command, module, inputs));
-  const json = `${JSON.stringify(document)}\n`;
-  if (path !== null) await writeWhole("--document", path, new TextEncoder().encode(json));
+  const { module } = inputs;
+  checkChoices(command, inputs);
+  const paths = await checkOutputs({ "--document": inputs.document, "--junit": inputs.junit }, localPaths({ module }));
+  const { timeout, server = false } = inputs;
+  const sampler = module === undefined ? commandSampler({ command, timeout, isServer: server }) : moduleSampler({ host: moduleHost(module), timeout });
+  const document = await askSampler(sampler, module ?? command.join(" "), inputs);
   if (!document.passed) process.exitCode = EXIT_WRONG;
-  // A module may have left something running.
-  process.stdout.write(inputs.json ? json : toText(document), () => module !== undefined && process.exit());
+  const json = `${JSON.stringify(document)}\n`;
+  if (paths["--document"] !== null) await writeWhole("--document", paths["--document"], json);
+  if (paths["--junit"] !== null) await writeWhole("--junit", paths["--junit"], junitPieces(document));
+  await print([inputs.json ? json : toText(document)]);
 }
 
-async function askCommand(command: readonly string[], inputs: InvarianceInputs): Promise<InvarianceDocument> {
-  if (command.length === 0) throw new RangeError('"command" expected a program after --, or --module, got none');
-  const sampler = commandSampler({ command, timeout: inputs.timeout, isServer: inputs.server === true });
+/** What cannot be told from one option alone. */
+function checkChoices(command: readonly string[], { module, server }: InvarianceInputs): void {
+  if (module === "") throw new RangeError('"--module" expected the path of a module, got ""');
+  if (module === undefined && (command[0] ?? "") === "") throw new RangeError(`"command" expected a program after --, or --module, got ${command.length === 0 ? "none" : '""'}`);
+  if (module !== undefined && (command.length > 0 || server)) throw new RangeError(`"--module" expected no ${server ? "--server" : "command"} beside it, got one`);
+}
+
+async function askSampler(sampler: ProcessSampler, name: string, { reads, maxCalls, seed, only, skip, also }: InvarianceInputs): Promise<InvarianceDocument> {
   return cleanedUp(sampler.dispose, async () => {
+    const progress = invarianceProgress();
+    const options: InvarianceOptions = { name: toLine(name), reads, maxCalls, seed, onProgress: progress.update, ...(only && { only }), ...(skip && { skip }), ...(also && { also }) };
     try {
-      return await ask(sampler.sample, command.join(" "), inputs);
+      return await Promise.race([sampler.failed, findInvariances(sampler.sample, options)]);
     } finally {
+      progress.stop();
       await sampler.close();
     }
   });
 }
 
-async function askModule(command: readonly string[], file: string, inputs: InvarianceInputs): Promise<InvarianceDocument> {
-  if (command.length > 0 || inputs.server) throw new RangeError(`"--module" expected no ${inputs.server ? "--server" : "command"} beside it, got one`);
-  return guarded(async () => {
-    const sample = await loadSampler(file);
-    return ask((call) => withinSeconds("--module", inputs.timeout, Promise.resolve(sample(call))), file, inputs);
-  });
-}
-
-/** Runs code of others in this process: however that ends it, no exit code says "right" before there is a verdict. */
-async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
-  const ended = () => {
-    reportFailure(new RangeError('"--module" expected a sampler that leaves the process running, got its end before a verdict'));
-  };
-  const failed = (error: unknown) => {
-    process.removeListener("exit", ended);
-    reportFailure(new TypeError(`"--module" expected a sampler that gives its errors to its caller, got one by itself: ${error instanceof Error ? error.message : describe(error)}`));
-    process.exit();
-  };
-  process.once("exit", ended);
-  process.once("uncaughtException", failed);
-  try {
-    return await work();
-  } finally {
-    process.removeListener("exit", ended);
-    process.removeListener("uncaughtException", failed);
-  }
-}
-
-async function loadSampler(file: string): Promise<SamplerUnderTest> {
-  const module = (await import(pathToFileURL(resolve(file)).href).catch((cause: Error) => {
-    throw new Error(`"--module" expected a module that loads, got ${describe(file)} (${cause.message})`, { cause });
-  })) as { readonly default?: unknown };
-  if (typeof module.default !== "function") throw new TypeError(`"--module" expected a function as its default export, got ${describe(module.default)}`);
-  return module.default as SamplerUnderTest;
-}
-
-async function ask(sample: SamplerUnderTest, name: string, inputs: InvarianceInputs): Promise<InvarianceDocument> {
-  const { reads, maxCalls, seed, only, skip, also } = inputs;
-  const progress = progressBar();
-  const options: InvarianceOptions = { name: toLine(name), reads, maxCalls, seed, onProgress: progress.update, ...(only && { only }), ...(skip && { skip }), ...(also && { also }) };
-  try {
-    return await findInvariances(sample, options);
-  } finally {
-    progress.stop();
-  }
-}
-
 /** On stderr, for people only. */
-function progressBar(): { readonly update: (progress: InvarianceProgress) => void; stop(): void } {
+function invarianceProgress(): { readonly update: (progress: InvarianceProgress) => void; stop(): void } {
   if (!process.stderr.isTTY) return { update() {}, stop() {} };
-  // Its handler would swallow Ctrl-C.
-  const bar = new SingleBar({ stream: process.stderr, format: "{value}/{total} {name}, {calls} calls so far", clearOnComplete: true, gracefulExit: false });
+  let line: ProgressLine | null = null;
   return {
     update({ done, total, name, calls }) {
-      if (done === 0) bar.start(total, 0, { name, calls });
-      bar.update(done, { name, calls });
+      line ??= progressLine({ format: "{value}/{total} {name}, {calls} calls so far" }, total, { name, calls });
+      line.update(done, { name, calls });
     },
-    stop: () => bar.stop(),
+    stop: () => line?.stop(),
   };
 }
 
@@ -208,21 +177,6 @@ function remark({ status, question, why }: InvarianceFinding): string {
   return toLine(status === "kept" ? question : why!);
 }
 
-/** Lists of one kind alone are no comparison. */
-function tokenLines({ before, after, row }: NonNullable<InvarianceFinding["smallest"]>): string[] {
-  if (before.length > 0 && after.length > 0) return [`  row ${row} before: ${before.join(" ")}`, `  row ${row} after:  ${after.join(" ")}`];
-  const drawn = [...before, ...after];
-  return drawn.length > 0 ? [`  drawn: ${drawn.join(" ")}`] : [];
-}
-
-function smallestCase({ name, question, why, smallest }: InvarianceFinding): string[] {
-  const { description, rows, vocabSize } = smallest!;
-  return [
-    "",
-    `${red(name)}: ${question}`,
-    toLine(why!),
-    `the smallest case, ${rows} ${rows === 1 ? "row" : "rows"} of ${vocabSize} ${vocabSize === 1 ? "token" : "tokens"}:`,
-    ...description.split("\n").map((line) => `  ${line}`),
-    ...tokenLines(smallest!),
-  ];
+function smallestCase(finding: InvarianceFinding): string[] {
+  return ["", `${red(finding.name)}: ${finding.question}`, toLine(finding.why!), ...smallestLines(finding)];
 }

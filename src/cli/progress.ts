@@ -1,6 +1,7 @@
 /** A progress bar on stderr: for people only, so never off a terminal, and never for loads that are over at once. */
 import { SingleBar } from "cli-progress";
 import type { LoadProgress } from "../head/load.js";
+import { atSignal } from "./exit.js";
 
 /** Milliseconds of loading before a bar appears. */
 const PATIENCE = 1000;
@@ -28,23 +29,38 @@ export function barLine(what: string, totalBytes: number, columns: number): { fo
 export function loadProgress(what: string): ProgressBar {
   if (!process.stderr.isTTY) return { update() {}, stop() {} };
   const started = performance.now();
-  let bar: SingleBar | null = null;
+  let line: ProgressLine | null = null;
   return {
     update({ bytes, totalBytes }) {
-      if (bar === null) {
+      if (line === null) {
         if (performance.now() - started < PATIENCE || bytes >= totalBytes) return;
-        bar = new SingleBar({
-          stream: process.stderr,
-          // Some terminals say 0 where they do not know.
-          ...barLine(what, totalBytes, process.stderr.columns || 80),
-          clearOnComplete: true,
-          // Its handler would swallow Ctrl-C: interruptible() has its own.
-          gracefulExit: false,
-        });
-        bar.start(totalBytes, bytes);
+        // Some terminals say 0 where they do not know.
+        line = progressLine(barLine(what, totalBytes, process.stderr.columns || 80), totalBytes, {});
       }
-      bar.update(bytes);
+      line.update(bytes, {});
     },
-    stop: () => bar?.stop(),
+    stop: () => line?.stop(),
+  };
+}
+
+export interface ProgressLine {
+  update(value: number, payload: object): void;
+  /** Clears the line. */
+  stop(): void;
+}
+
+/** A line on stderr, which must be a terminal. A signal that ends the process clears it first. payload: what the format names */
+export function progressLine(look: { readonly format: string; readonly barsize?: number }, total: number, payload: object): ProgressLine {
+  // Its own handler would swallow Ctrl-C.
+  const bar = new SingleBar({ stream: process.stderr, ...look, clearOnComplete: true, gracefulExit: false });
+  const stop = () => bar.stop();
+  const release = atSignal(stop);
+  bar.start(total, 0, payload);
+  return {
+    update: (value, more) => bar.update(value, more),
+    stop() {
+      release();
+      stop();
+    },
   };
 }

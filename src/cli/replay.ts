@@ -4,16 +4,19 @@ import { BACKENDS, type BackendName } from "../backends/list.js";
 import { readHead } from "../head/head-reader.js";
 import { openSource, readBytes, type ByteSource } from "../head/source.js";
 import { SPEC_VERSION } from "../spec/constants.js";
-import { compareHead, compareMatrix, replay, type OtherDraw, type OtherInput, type Replay, type ReplayInputs } from "../verify/receipt-replay.js";
+import type { ReplayDocument, ReplayOutcome } from "../verify/documents.js";
+import { compareHead, compareMatrix, replay, type OtherInput, type Replay, type ReplayInputs } from "../verify/receipt-replay.js";
 import { readReceipt, RECEIPT_BYTES_LIMIT } from "../verify/receipt-read.js";
 import type { Receipt, ReceiptDraw } from "../verify/receipt.js";
 import { VERSION } from "../version.js";
 import { requireBackend, scalesLocation } from "./draw.js";
 import { EXIT_WRONG, interruptible, toLine } from "./exit.js";
-import { readAddress, readChoice } from "./options.js";
+import { localPaths, readAddress, readChoice } from "./options.js";
 import { fromPlace } from "./places.js";
+import { print } from "./print.js";
 import { loadProgress } from "./progress.js";
 import { readMatrix, type FloatMatrix } from "./read.js";
+import { checkOutputs, writeWhole, type LocalInputs } from "./write.js";
 
 interface ReplayOptions {
   readonly weights?: string;
@@ -23,25 +26,13 @@ interface ReplayOptions {
   readonly logits?: string;
   readonly backend: BackendChoice;
   readonly json?: boolean;
+  readonly document?: string;
 }
 
 const BACKEND_CHOICES = ["auto", "all", ...BACKENDS.map((entry) => entry.name)] as const;
 type BackendChoice = (typeof BACKEND_CHOICES)[number];
 
-/** What one backend said. */
-interface Outcome {
-  readonly backend: BackendName;
-  readonly status: "confirmed" | "differs" | "skipped" | "failed";
-  /** for "skipped" and "failed" */
-  readonly why: string | null;
-  /** for "differs" */
-  readonly draw: OtherDraw | null;
-}
-
-interface Findings {
-  readonly input: (OtherInput & { readonly place: string }) | null;
-  readonly backends: readonly Outcome[];
-}
+type Findings = Pick<ReplayDocument, "input" | "backends">;
 
 const EXAMPLES = `
 First compares the inputs with the receipt's digests, then draws. Inputs lie
@@ -53,6 +44,7 @@ another one.
 Examples:
   $ flash-sampling replay receipt.json
   $ flash-sampling replay receipt.json --backend all --json
+  $ flash-sampling replay receipt.json --document replay.json   # for report
   $ flash-sampling replay receipt.json --weights head.npy --hidden h.npy`;
 
 export function addReplay(program: Command): void {
@@ -66,6 +58,7 @@ export function addReplay(program: Command): void {
     .option("--logits <file>", "the logits; - is stdin", (text) => readAddress("--logits", text))
     .option("--backend <name>", BACKEND_CHOICES.join(", "), (text) => readChoice("--backend", text, BACKEND_CHOICES), "auto")
     .option("--json", "print one JSON document")
+    .option("--document <file>", "also write that document, for flash-sampling report")
     .addHelpText("after", EXAMPLES)
     .action((path: string, options: ReplayOptions) => replayReceipt(readAddress("receipt", path), options));
 }
@@ -74,12 +67,25 @@ async function replayReceipt(path: string, options: ReplayOptions): Promise<void
   const receipt = await openReceipt(path);
   const isHead = receipt.dtype !== null;
   refuseOtherOptions(options, isHead);
+  const paths = await checkOutputs({ "--document": options.document }, localInputs(receipt, path, options));
   const candidates = await candidatesOf(options.backend);
   const findings = await (isHead ? replayHead(receipt, path, options, candidates) : replayLogits(receipt, path, options, candidates));
   const passed = findings.input === null && findings.backends.every(({ status }) => status === "confirmed" || status === "skipped");
   if (!passed) process.exitCode = EXIT_WRONG;
-  const document = { kind: "replay", specVersion: SPEC_VERSION, version: VERSION, passed, receipt: { specVersion: receipt.specVersion, version: receipt.version, backend: receipt.backend }, draws: receipt.draws.length, ...findings };
-  process.stdout.write(options.json ? `${JSON.stringify(document)}\n` : toText(receipt, findings));
+  const document: ReplayDocument = { kind: "replay", specVersion: SPEC_VERSION, version: VERSION, passed, receipt: { specVersion: receipt.specVersion, version: receipt.version, backend: receipt.backend }, draws: receipt.draws.length, ...findings };
+  const json = `${JSON.stringify(document)}\n`;
+  if (paths["--document"] !== null) await writeWhole("--document", paths["--document"], json);
+  await print([options.json ? json : toText(receipt, findings)]);
+}
+
+/** What is read of this machine's files: where an option says, else where the receipt does. */
+function localInputs({ places }: Receipt, path: string, { weights, scales, hidden, logits }: ReplayOptions): LocalInputs {
+  const placed = (name: "weights" | "hidden" | "logits", given: string | undefined) => given ?? (places[name] === undefined ? undefined : fromPlace(places[name], path));
+  const scaling = weights === undefined ? placedScales(places, path) : scalesLocation(scales);
+  return new Map([
+    ...localPaths({ weights: placed("weights", weights), hidden: placed("hidden", hidden), logits: placed("logits", logits), scales: typeof scaling === "object" ? String(scaling.source) : undefined }),
+    ...localPaths({ receipt: path }),
+  ]);
 }
 
 async function openReceipt(path: string): Promise<Receipt> {
@@ -144,9 +150,13 @@ type Candidates = Awaited<ReturnType<typeof candidatesOf>>;
 type Parts = { readonly tensor: string | undefined; readonly scales: ReturnType<typeof scalesLocation> };
 
 /** The receipt's tensor and scales: the latter a tensor's name, or the place of a file. */
-function partsOf({ places: { tensor, scales } }: Receipt, path: string): Parts {
+function partsOf({ places }: Receipt, path: string): Parts {
+  return { tensor: places.tensor, scales: placedScales(places, path) };
+}
+
+function placedScales({ scales }: Receipt["places"], path: string): Parts["scales"] {
   const isFile = typeof scalesLocation(scales) === "object";
-  return { tensor, scales: scalesLocation(isFile ? fromPlace(scales!, path) : scales) };
+  return scalesLocation(isFile ? fromPlace(scales!, path) : scales);
 }
 
 /** Another shape is found by a look at the header, not after gigabytes of weights. */
@@ -167,7 +177,7 @@ async function withProgress(work: (load: Pick<Extract<ReplayInputs, { hiddenStat
 
 /** Asks each backend in turn, and none any more once an input is another one. */
 async function onEach(candidates: Candidates, place: string, ask: (backend: BackendName) => Promise<Replay>): Promise<Findings> {
-  const backends: Outcome[] = [];
+  const backends: ReplayOutcome[] = [];
   for (const [backend, reason] of candidates) {
     if (reason !== null) {
       backends.push({ backend, status: "skipped", why: reason, draw: null });
@@ -196,7 +206,7 @@ function toText(receipt: Receipt, { input, backends }: Findings): string {
 /** Digests by their first digits. */
 const short = (value: OtherInput["got"]): string => (typeof value === "string" && value.length > 16 ? `${value.slice(0, 16)}...` : String(value));
 
-function aboutBackend({ draws }: Receipt, { backend, status, why, draw }: Outcome): string {
+function aboutBackend({ draws }: Receipt, { backend, status, why, draw }: ReplayOutcome): string {
   if (draw === null) return `${backend}: ${status}${why === null ? `, ${draws.length} draws` : `, ${why}`}`;
   const { row, sample, expected, got, count } = draw;
   return `${backend}: ${status}, first at row ${row}, sample ${sample}: ${aboutDraw(expected)} in the receipt, ${aboutDraw(got)} drawn (${count} of ${draws.length} draws differ)`;

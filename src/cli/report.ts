@@ -1,5 +1,6 @@
-/** `flash-sampling report`: what check, gof and invariance found, as one page that opens in any browser. */
+/** `flash-sampling report`: what the verifying verbs found, as one page that opens in any browser. */
 import type { Command } from "commander";
+import { describe } from "../describe.js";
 import { parseJsonObject } from "../head/json.js";
 import { openSource, readBytes } from "../head/source.js";
 import type { VerifyDocument } from "../verify/documents.js";
@@ -17,21 +18,22 @@ interface ReportOptions {
 const DOCUMENTS_LIMIT = 500_000_000;
 
 const EXAMPLES = `
-Documents are what check, gof and invariance print with --json. The page is one
-file, opens without a network, and runs nothing; the same documents give the
-same bytes. Exit code 0 once it is written, whatever it says: the verb that
-found a fault has told it.
+Documents are what check, gof, invariance, corpus check and replay print with
+--json, and write with --document. The page is one file, opens without a
+network, and runs nothing; the same documents give the same bytes. Exit code 0
+once it is written, whatever it says: the verb that found a fault has told it.
 
 Examples:
   $ flash-sampling report result.json --out report.html
   $ flash-sampling report check.json gof.json invariance.json --out report.html
-  $ flash-sampling gof --help          # and check, invariance: what to draw
+  $ flash-sampling report corpus-check.json replay.json --out edges.html
+  $ flash-sampling gof --help   # of check, gof and the others: what to draw
   $ cat result.json | flash-sampling report - --out report.html`;
 
 export function addReport(program: Command): void {
   program
     .command("report <documents...>")
-    .description("draw what check, gof and invariance found as one page of HTML; - is stdin")
+    .description("draw what the verifying verbs found as one page of HTML; - is stdin")
     .requiredOption("--out <file>", "the page to write: .html")
     .option("--json", "print one JSON document")
     .addHelpText("after", EXAMPLES)
@@ -40,6 +42,7 @@ export function addReport(program: Command): void {
 
 async function writeReport(places: readonly string[], { out, json }: ReportOptions): Promise<void> {
   if (places.filter((place) => place === "-").length > 1) throw new RangeError('"documents" expected stdin, -, at most once, got it twice');
+  if (!/[^/\\]\.html?$/i.test(out)) throw new RangeError(`"--out" expected the path of a page to write, .html, got ${describe(out)}`);
   const path = await checkOutput("--out", out, new Map(places.flatMap(fileOf)));
   const read = await readDocuments(places);
   // A file of its own: nobody else needs what draws.

@@ -1,5 +1,4 @@
 /** `flash-sampling sample`: tokens for rows of hidden states or logits. */
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import { BACKENDS, type BackendName } from "../backends/list.js";
 import { encodeNpyIntegers } from "../head/npy.js";
@@ -8,7 +7,7 @@ import { describeDraw, draw, scalesLocation, type CheckShape, type Drawn } from 
 import { addDrawOptions, localPaths, ofRow, readChoice, type DrawInputs } from "./options.js";
 import { placesOf } from "./places.js";
 import { jsonPieces, print } from "./print.js";
-import { checkOutput, writeWhole, type LocalInputs } from "./write.js";
+import { checkOutputs, writeWhole, type LocalInputs } from "./write.js";
 
 interface SampleInputs extends DrawInputs {
   readonly backend: BackendName | "auto";
@@ -47,24 +46,15 @@ export function addSample(program: Command): void {
 
 async function sample(inputs: SampleInputs): Promise<void> {
   const { numSamples } = inputs;
-  const [out, receipt] = await checkOutputs(inputs);
+  const { "--out": out, "--receipt": receipt } = await checkOutputs({ "--out": inputs.out, "--receipt": inputs.receipt }, localInputs(inputs));
   const checkShape: CheckShape = (rowCount) => (receipt === null ? undefined : checkReceiptSize(rowCount, numSamples));
   const drawn = await draw(inputs, inputs.backend, receipt !== null, checkShape);
   const { rowCount } = drawn.matrix;
   const tokens = drawn.result.tokens;
   const receiptText = receipt === null ? null : await toReceipt(inputs, drawn);
   if (out !== null) await writeWhole("--out", out, encodeNpyIntegers(tokens, numSamples === 1 ? [rowCount] : [rowCount, numSamples]));
-  if (receiptText !== null) await writeWhole("--receipt", receipt!, new TextEncoder().encode(receiptText));
+  if (receiptText !== null) await writeWhole("--receipt", receipt!, receiptText);
   await print(inputs.json ? jsonPieces(describeDraw(inputs, drawn), "rows", jsonRows(tokens, numSamples)) : toLines(tokens, numSamples));
-}
-
-/** Where to write, checked before any work. */
-async function checkOutputs(inputs: SampleInputs): Promise<[out: string | null, receipt: string | null]> {
-  const read = localInputs(inputs);
-  const out = inputs.out === undefined ? null : await checkOutput("--out", inputs.out, read);
-  const receipt = inputs.receipt === undefined ? null : await checkOutput("--receipt", inputs.receipt, read);
-  if (out !== null && receipt !== null && resolve(out) === resolve(receipt)) throw new Error(`"--receipt" expected another file than --out writes, got ${inputs.receipt}`);
-  return [out, receipt];
 }
 
 async function toReceipt(inputs: SampleInputs, drawn: Drawn): Promise<string> {

@@ -2,12 +2,32 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, closeSync, fstatSync, openSync, rmSync, statSync } from "node:fs";
 import { access, constants, lstat, open, realpath, rename, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { describe } from "../describe.js";
 import { cleanedUp } from "./exit.js";
 
 /** The files of this machine that the work reads: the option that names it, and its path or "-" for stdin. */
 export type LocalInputs = ReadonlyMap<string, string>;
+
+/**
+ * Several outputs of one run, each as checkOutput takes it, and no two of them in one file.
+ * places: by the options that name them
+ * @returns the path to write for each, null for one that is not asked for
+ */
+export async function checkOutputs<Label extends string>(places: Readonly<Record<Label, string | undefined>>, inputs: LocalInputs): Promise<Readonly<Record<Label, string | null>>> {
+  const paths = new Map<string, string | null>();
+  const labels = new Map<string, string>();
+  for (const [label, place] of Object.entries<string | undefined>(places)) {
+    const path = place === undefined ? null : await checkOutput(label, place, inputs);
+    paths.set(label, path);
+    if (path === null) continue;
+    const file = join(await realpath(dirname(path)), basename(path));
+    const other = labels.get(file);
+    if (other !== undefined) throw new Error(`"${label}" expected another file than ${other} writes, got ${place}`);
+    labels.set(file, label);
+  }
+  return Object.fromEntries(paths) as Record<Label, string | null>;
+}
 
 /**
  * Refuses a place that cannot be written, or that the work reads, before the work that would fill it.
@@ -50,7 +70,7 @@ async function existingFile(label: string, path: string): Promise<string> {
 /** Shards of an index are known by their names, and all of them by how they begin: no output is one of those. */
 async function refuseInput(label: string, path: string, target: string, inputs: LocalInputs): Promise<void> {
   if ([path, target].some((name) => /\.safetensors$/i.test(name)) || (await beginsAsSafetensors(target))) {
-    throw new Error(`"${label}" expected a .npy file to write, got ${path}, a .safetensors file`);
+    throw new Error(`"${label}" expected a file to write that holds no weights, got ${path}, a .safetensors file`);
   }
   const there = identityOf(target);
   const input = there === null ? undefined : [...inputs].find(([, place]) => identityOf(place) === there);
@@ -98,7 +118,7 @@ async function refuseFolder(label: string, folder: string): Promise<void> {
 }
 
 /** path: from checkOutput. A file that is there keeps its mode. @throws Error naming the path; then nothing is left behind */
-export async function writeWhole(label: string, path: string, bytes: Uint8Array): Promise<void> {
+export async function writeWhole(label: string, path: string, content: Uint8Array | string | Iterable<string>): Promise<void> {
   const unfinished = unfinishedIn(dirname(path));
   const cleanUp = () => rmSync(unfinished, { force: true });
   await cleanedUp(cleanUp, async () => {
@@ -107,13 +127,19 @@ export async function writeWhole(label: string, path: string, bytes: Uint8Array)
       closeSync(openSync(unfinished, "wx"));
       const mode = statSync(path, { throwIfNoEntry: false })?.mode;
       if (mode !== undefined) chmodSync(unfinished, mode & 0o777);
-      await writeFile(unfinished, bytes, { flag: "r+" });
+      await writeFile(unfinished, bytesOf(content), { flag: "r+" });
       await rename(unfinished, path);
     } catch (cause) {
       cleanUp();
       throw unwritable(label, path, cause);
     }
   });
+}
+
+/** Texts may be longer together than one string can be. */
+function bytesOf(content: Uint8Array | string | Iterable<string>): Uint8Array {
+  if (content instanceof Uint8Array) return content;
+  return new Uint8Array(Buffer.concat(Array.from(typeof content === "string" ? [content] : content, (piece) => Buffer.from(piece))));
 }
 
 function unfinishedIn(folder: string): string {

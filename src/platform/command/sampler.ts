@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SamplerUnderTest } from "../../verify/sampler-under-test.js";
+import type { SamplerCall } from "../../verify/sampler-under-test.js";
 import { readTokens, writeCall } from "./call-folder.js";
 import { startChild, type Child } from "./child.js";
+import { failure, NEVER, type ProcessSampler } from "./process-sampler.js";
 import { CommandServer } from "./server.js";
 import { withinSeconds } from "./timeout.js";
 
@@ -18,48 +19,43 @@ export interface CommandOptions {
   readonly isServer: boolean;
 }
 
-export interface CommandSampler {
-  /**
-   * One call at a time.
-   * @throws RangeError and Error for a command that does not start, fails or gives no tokens; an Error named "TimeoutError" for one
-   *   that does not answer
-   */
-  readonly sample: SamplerUnderTest;
-  /** Lets a server end by itself, then does what dispose does. */
-  close(): Promise<void>;
-  /** Ends what runs, with its children, and removes all files: at once. */
-  dispose(): void;
-}
-
 const FOLDER = "{dir}";
 
 /** @throws Error where no temporary folder can be made */
-export function commandSampler(options: CommandOptions): CommandSampler {
+export function commandSampler(options: CommandOptions): ProcessSampler {
   const { command, timeout, isServer } = options;
   const folder = temporaryFolder();
   const server = isServer ? new CommandServer(command) : null;
+  const { failed, fail } = failure();
   let child: Child | null = null;
   let calls = 0;
 
   const runOnce = async (place: string) => {
-    child = startChild(withFolder(command, place), false);
+    child = startChild(withFolder(command, place), "once");
     const outcome = await child.ended;
     if (outcome !== null) throw new Error(`"command" expected exit code 0, got ${outcome}${child.lastWords()}`);
   };
   const dispose = () => {
     child?.kill();
     server?.kill();
-    rmSync(folder, { recursive: true, force: true });
+    // What was cut off may still write for a moment.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
   };
+  /** Where a call cannot be written, the sampler has no part in it. */
+  const isWritten = (place: string, call: SamplerCall) =>
+    writeCall(place, call).then(
+      () => true,
+      (cause: NodeJS.ErrnoException) => (fail(unwritable(place, cause)), false),
+    );
   return {
+    failed,
     async sample(call) {
       const place = join(folder, `call-${calls++}`);
       try {
-        await writeCall(place, call);
+        if (!(await isWritten(place, call))) return await NEVER;
         await withinSeconds("command", timeout, server === null ? runOnce(place) : server.ask(place), () => (server ?? child)?.kill());
         return await readTokens(place, call);
       } finally {
-        // What was cut off may still write for a moment.
         await rm(place, { recursive: true, force: true, maxRetries: 3 });
       }
     },
@@ -75,8 +71,12 @@ function temporaryFolder(): string {
   try {
     return mkdtempSync(join(tmpdir(), "flash-sampling-"));
   } catch (cause) {
-    throw new Error(`"TMPDIR" expected a folder to write in, got ${tmpdir()} (${(cause as NodeJS.ErrnoException).code})`, { cause });
+    throw unwritable(tmpdir(), cause as NodeJS.ErrnoException);
   }
+}
+
+function unwritable(folder: string, cause: NodeJS.ErrnoException): Error {
+  return new Error(`"TMPDIR" expected a folder to write in, got ${folder} (${cause.code})`, { cause });
 }
 
 function withFolder(command: readonly string[], folder: string): string[] {

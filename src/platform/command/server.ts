@@ -1,13 +1,11 @@
 /** A command that stays: it reads a call a line, {"dir": "..."}, and answers each with a line, {} or {"error": "..."}. */
 import { parseJsonObject } from "../../head/json.js";
-import { startChild, type Child } from "./child.js";
+import { shortened, startChild, type Child } from "./child.js";
 
 /** Characters of a line: it has no end if there are more. */
 const LINE_LIMIT = 1 << 20;
 /** Milliseconds that it has for its end once stdin is closed. */
 const FAREWELL = 2000;
-/** Characters of an error that a message shows. */
-const SHOWN = 300;
 
 interface Waiting {
   resolve(): void;
@@ -46,7 +44,7 @@ export class CommandServer {
   }
 
   #start(): Child {
-    const child = startChild(this.#command, true);
+    const child = startChild(this.#command, "server");
     // Its end tells why nobody reads.
     child.process.stdin!.on("error", () => {});
     let unfinished = "";
@@ -54,9 +52,15 @@ export class CommandServer {
       const lines = (unfinished + text).split("\n");
       unfinished = lines.pop()!;
       for (const line of lines) this.#hear(line);
-      if (unfinished.length > LINE_LIMIT) child.kill();
+      if (unfinished.length <= LINE_LIMIT) return;
+      this.#answer(new RangeError(`"answer" expected a line of at most ${LINE_LIMIT} characters, got more`));
+      // The next call starts another one.
+      this.#child = null;
+      unfinished = "";
+      child.kill();
     });
     void child.ended.then((outcome) => {
+      if (this.#child !== child) return;
       this.#child = null;
       this.#answer(new Error(`"command" expected an answer, got ${outcome ?? "its end"}${child.lastWords()}`));
     });
@@ -68,7 +72,7 @@ export class CommandServer {
     if (!line.trimStart().startsWith("{")) return;
     try {
       const said = parseJsonObject(new TextEncoder().encode(line), "answer").get("error");
-      this.#answer(said === undefined ? null : new Error(`"answer" expected no error, got ${JSON.stringify(said).slice(0, SHOWN)}`));
+      this.#answer(said === undefined ? null : new Error(`"answer" expected no error, got ${shortened(JSON.stringify(said))}`));
     } catch (error) {
       this.#answer(error as Error);
     }

@@ -4,8 +4,8 @@
  * Prints them; --into puts them between the marks <!-- rates --> and <!-- /rates --> (and power likewise) of that file instead.
  * Exit code 2 for a file that has no results, or no marks for them.
  */
-import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { placeTexts, readResults, refuse } from "../documents.mjs";
 
 /** Biases, by how a document's `power` calls them. */
 const KINDS = [
@@ -15,43 +15,14 @@ const KINDS = [
 ];
 
 const { values: options, positionals: files } = parseArgs({ allowPositionals: true, options: { into: { type: "string" } } });
-const results = Object.assign({}, ...files.map(read));
+const results = Object.assign({}, ...files.map(readResults));
 const TABLES = { rates: ratesTable, power: powerTable };
 const found = Object.keys(TABLES).filter((name) => results[name] !== undefined);
 if (found.length === 0) refuse(`"results" expected files of measure.mjs with rates or power, got ${files.join(", ") || "none"}`);
 
-const tables = found.map((name) => [name, TABLES[name](results[name])]);
-if (options.into === undefined) console.log(tables.map(([, text]) => text).join("\n\n"));
-else writeFileSync(options.into, tables.reduce(placed, readText(options.into)));
-
-function readText(file) {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    return refuse(`"${file}" expected a file that can be read, got ${error.code}`);
-  }
-}
-
-function read(file) {
-  try {
-    return JSON.parse(readText(file));
-  } catch {
-    return refuse(`"${file}" expected JSON, got something else`);
-  }
-}
-
-function refuse(message) {
-  console.error(message);
-  process.exit(2);
-}
-
-/** The text between the marks of `name` is replaced. */
-function placed(document, [name, text]) {
-  const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
-  const [start, end] = [document.indexOf(open), document.indexOf(close)];
-  if (start < 0 || end < start) refuse(`"${options.into}" expected ${open} and ${close}, got none`);
-  return `${document.slice(0, start + open.length)}\n\n${text}\n\n${document.slice(end)}`;
-}
+const tables = Object.fromEntries(found.map((name) => [name, TABLES[name](results[name])]));
+if (options.into === undefined) console.log(Object.values(tables).join("\n\n"));
+else placeTexts(options.into, tables);
 
 function ratesTable({ runs, alphas, cases }) {
   const head = ["correct tokens", ...alphas.map((alpha) => `alarms at ${alpha}`)];

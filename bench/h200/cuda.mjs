@@ -7,6 +7,9 @@ import koffi from "koffi";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const CALLS = {
+  cuDeviceGet: "int cuDeviceGet(void *device, int ordinal)",
+  cuDevicePrimaryCtxRetain: "int cuDevicePrimaryCtxRetain(void *context, int device)",
+  cuCtxSetCurrent: "int cuCtxSetCurrent(uint64_t context)",
   cuStreamBeginCapture: "int cuStreamBeginCapture_v2(uint64_t stream, int mode)",
   cuStreamEndCapture: "int cuStreamEndCapture(uint64_t stream, void *graph)",
   cuStreamSynchronize: "int cuStreamSynchronize(uint64_t stream)",
@@ -39,11 +42,13 @@ export class Cuda {
   #fill = new Map();
   #kept = [];
 
-  /** @param driver the backend's: its context is this thread's, its stream is used here too */
+  /** @param driver the backend's: its stream is used here too, and the context that it enters for each call is this thread's from now on */
   constructor(driver, fillFile) {
     this.#stream = driver.stream;
     const library = koffi.load("libcuda.so.1");
     this.#calls = Object.fromEntries(Object.entries(CALLS).map(([name, prototype]) => [name, library.func(prototype)]));
+    const device = Number(this.#handle("cuDeviceGet", 0));
+    this.#call("cuCtxSetCurrent", this.#handle("cuDevicePrimaryCtxRetain", device));
     const image = fillKernels(fillFile);
     const copy = new Uint8Array(new ArrayBuffer(image.length));
     copy.set(image);

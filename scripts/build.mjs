@@ -127,9 +127,9 @@ async function emitTypes(outDir) {
   const { diagnostics } = program.emit();
   const problems = [error, ...errors, ...ts.getPreEmitDiagnostics(program), ...diagnostics].filter((problem) => problem !== undefined);
   if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, { getCanonicalFileName: (name) => name, getCurrentDirectory: () => root, getNewLine: () => "\n" }));
-  // A sampler has Symbol.dispose, which no lib before ESNext declares; who uses the types need not know.
-  const index = join(outDir, "src/index.d.ts");
-  writeFileSync(index, `/// <reference lib="esnext.disposable" />\n${readFileSync(index, "utf8")}`);
+  // A sampler has Symbol.dispose, which no lib before ESNext declares; who uses the types of any entry that reaches it need not know.
+  const sampler = join(outDir, "src/sampler.d.ts");
+  writeFileSync(sampler, `/// <reference lib="esnext.disposable" />\n${readFileSync(sampler, "utf8")}`);
   const reached = new Set();
   for (const entry of ["src/index.d.ts", "src/oracle.d.ts", "src/verify/index.d.ts", "gpu/webgpu/host.d.ts", "gpu/cuda/host.d.ts"]) reach(join(outDir, entry), reached);
   for (const name of readdirSync(outDir, { recursive: true, encoding: "utf8" })) {

@@ -9,6 +9,7 @@ import { endQuietlyOnClosedPipe, reportFailure } from "./cli/exit.js";
 import { addGof } from "./cli/gof.js";
 import { addHelp } from "./cli/help.js";
 import { addInvariance } from "./cli/invariance.js";
+import { commandOf } from "./cli/labels.js";
 import { addModuleHost } from "./cli/module-host.js";
 import { addOracle } from "./cli/oracle.js";
 import { addReplay } from "./cli/replay.js";
@@ -53,4 +54,4 @@ addDemo(program);
 addHelp(program);
 
 endQuietlyOnClosedPipe();
-await program.parseAsync().catch(reportFailure);
+await program.parseAsync().catch((error: unknown) => reportFailure(error, commandOf(program, process.argv.slice(2))));

@@ -45,6 +45,8 @@ const SOME = documentOf([draw(0, "exact"), draw(1, "wrong"), draw(2, "near-tie")
 const MANY = documentOf(Array.from({ length: 60 }, (_, row) => draw(row, row % 2 === 0 ? "wrong" : "near-tie")));
 const UNPROVEN = { name: "someone", status: "unproven", unproven: [HOSTILE], options: { [HOSTILE]: HOSTILE } } as const;
 
+const hintOf = (document: CheckDocument): string | undefined => [...checkLines(document, 20, 16)][1];
+
 /** Of an XML text: for each test case its name, and what is in it. By Python's parser. */
 const PARSE = `
 import sys, json, xml.etree.ElementTree as tree
@@ -73,7 +75,7 @@ describe("JUnit XML", () => {
         ["row 3", [["failure", "row 3: token 7 is negative, 3 expected", "row 3: token 7 is negative, 3 expected"]]],
         ["row 4", [["failure", "row 4: token 7 is masked, 3 expected", "row 4: token 7 is masked, 3 expected"]]],
       ]);
-      expect(output).toBe("FAILED: 3 wrong, 1 near-tie, 1 exact of 5 draws (engine ours, logit error 0.5,0.25)");
+      expect(output).toBe("FAILED: 3 wrong, 1 near-tie, 1 exact of 5 draws: 5 rows x 1 sample, V = 10 (engine ours, logit error 0.5,0.25)");
     });
 
     test("all samples of a row are one case", () => {
@@ -162,12 +164,38 @@ describe("text", () => {
   });
 
   test("most draws wrong by tokens that could have been drawn: asks for other inputs", () => {
-    const hint = "most draws differ: another seed, position, sequence, temperature or engine?\n";
+    const hint = " draws differ: another seed, position, sequence, temperature, order of rows or engine?\n";
     const some = (wrong: number, count: number) => Array.from({ length: count }, (_, row) => draw(row, row < wrong ? "wrong" : "exact"));
-    expect([...checkLines(documentOf(some(5, 8)), 20, 16)][1]).toBe(hint);
-    for (const draws of [some(4, 8), some(7, 7), [...some(8, 8), fault(8, "out-of-range")], [...some(8, 8), fault(8, "masked")]]) {
-      expect([...checkLines(documentOf(draws), 20, 16)]).not.toContain(hint);
+    expect(hintOf(documentOf(some(5, 8)))).toBe(`most${hint}`);
+    for (const count of [2, 3, 4, 8]) expect(hintOf(documentOf(some(count, count)))).toBe(`all${hint}`);
+    for (const draws of [some(1, 1), some(2, 3), some(4, 8), [...some(8, 8), fault(8, "out-of-range")], [...some(8, 8), fault(8, "masked")]]) {
+      expect([...checkLines(documentOf(draws), 20, 16)].join("")).not.toContain("differ");
     }
+  });
+
+  test("asks for what the engine has: its options, its positions, and the order of what there are several of", () => {
+    const wrong = (engine: Partial<CheckDocument["engine"]>, rows: number, numSamples: number) => hintOf(documentOf(Array.from({ length: rows * numSamples }, (_, index) => draw(Math.floor(index / numSamples), "wrong")), engine, numSamples));
+    expect(wrong({ name: "vllm-mrv2", options: { precision: "f32", draft: "no" } }, 3, 1)).toBe("all draws differ: another seed, position, temperature, engine option (here precision=f32, draft=no), order of rows or engine?\n");
+    expect(wrong({ name: "flashsampling", options: { "block-v": "128" } }, 1, 4)).toBe("all draws differ: another seed, temperature, engine option (here block-v=128), order of samples or engine?\n");
+    expect(wrong({ name: "sglang" }, 2, 2)).toBe("all draws differ: another seed, position, temperature, order of rows, order of samples or engine?\n");
+    expect(wrong(UNPROVEN, 2, 1)).not.toMatch(/[\p{Cc}\p{Zl}](?!$)/u);
+  });
+
+  test("asks for the file of logits, or the head, where most tokens are out of range", () => {
+    const outside = (count: number, of: number) => documentOf(Array.from({ length: of }, (_, row) => (row < count ? fault(row, "out-of-range") : draw(row, "exact"))));
+    expect(hintOf(outside(64, 64))).toBe("all tokens are out of range: is this the logits file of these tokens?\n");
+    const most = outside(2, 3);
+    expect(hintOf({ ...most, inputs: { ...most.inputs, dtype: "bf16" } })).toBe("most tokens are out of range: is this the head of these tokens?\n");
+    expect([...checkLines(outside(2, 4), 20, 16)].join("")).not.toContain("is this");
+  });
+
+  test("an error that explains all wrong draws is told in every format, and before all else", () => {
+    const document: CheckDocument = { ...documentOf([draw(0, "wrong"), draw(1, "wrong")]), explainedBy: "bf16" };
+    const hint = "all 2 wrong draws would be near-ties with --logit-error bf16";
+    expect(hintOf(document)).toBe(`${hint}\n`);
+    expect([...annotations(document, 20)][0]).toBe(`::warning title=about the wrong draws::${hint}`);
+    expect([...junitPieces(document)].join("")).toContain(`\n${hint}`);
+    expect(hintOf({ ...documentOf([draw(0, "wrong")]), explainedBy: "bf16" })).toBe("the wrong draw would be a near-tie with --logit-error bf16\n");
   });
 
   test("where numbers are not known it says so", () => {

@@ -280,7 +280,7 @@ describe("shapes", () => {
     ["other samples than said", () => given([1, 2], [0, 1], { numSamples: 3 }), 'RangeError: "tokens" expected 1 rows * 3 tokens, got 2'],
     ["no tokens", () => given([1, 2], []), 'RangeError: "tokens" expected 1 to 4194304 tokens, got 0'],
     ["a fraction", () => given([1, 2], [0.5]), 'TypeError: "tokens[0]" expected an integer, got 0.5'],
-    ["no seed", () => given([1, 2], [0], { seed: undefined as never }), 'TypeError: "seed" expected that of the draws, got undefined'],
+    ["no seed", () => given([1, 2], [0], { seed: undefined as never }), 'TypeError: "seed" expected the seed of the draws, got undefined'],
     ["a mask of another width", () => given([1, 2], [0], { mask: { data: new Uint8Array(3), rowCount: 1 } }), 'RangeError: "mask" expected 2 values a row, got 3'],
     ["a mask of other rows", () => given([1, 2], [0], { vocabSize: 2, mask: { data: new Uint32Array(3), rowCount: 3 } }), 'RangeError: "mask" expected 1 or 1 rows, got 3'],
     ["a mask of floats", () => given([1, 2], [0], { mask: { data: new Float32Array(2), rowCount: 1 } as never }), 'TypeError: "mask.data" expected a Uint32Array of words or a Uint8Array, got Float32Array'],
@@ -291,11 +291,11 @@ describe("shapes", () => {
     ["a negative error", () => given([1, 2], [0], { logitError: { absolute: -1, relative: 0 } }), 'RangeError: "logitError.absolute" expected a finite number of 0 or more, got -1'],
     ["an error that is none", () => given([1, 2], [0], { logitError: { absolute: 0, relative: NaN } }), 'RangeError: "logitError.relative" expected'],
     ["a misspelt option", () => given([1, 2], [0], { temprature: 1 } as never), 'TypeError: "options" expected only'],
-    ["neither head nor logits", () => check({ tokens: [0], seed: 0n }), 'TypeError: "weights" expected with hiddenStates, or logits alone, got none'],
+    ["neither head nor logits", () => check({ tokens: [0], seed: 0n }), 'TypeError: "weights" expected a head, and hiddenStates beside it (or logits alone in their place), got none'],
     ["a sequence of an engine that reads none", () => check({ logits: new Float32Array(2), vocabSize: 2, tokens: [0], seed: 0n, engine: "jax", sequence: 0 }), 'RangeError: "sequence" expected none for jax, whose noise has no sequence, got one'],
     ["weights that are nothing", () => check({ weights: null as never, hiddenStates: new Float32Array(1), tokens: [0], seed: 0n }), 'TypeError: "weights" expected { data, dtype, shape }, a path'],
     ["a tensor of an array", () => check({ weights: { data: new Float32Array(1), dtype: "f32", shape: [1, 1] }, tensor: "x", hiddenStates: new Float32Array(1), tokens: [0], seed: 0n }), 'TypeError: "weights" expected a file together with tensor or scales, got an array'],
-    ["a tensor of logits", () => given([1, 2], [0], { tensor: "x" }), 'TypeError: "tensor" expected weights, got logits'],
+    ["a tensor of logits", () => given([1, 2], [0], { tensor: "x" }), 'TypeError: "tensor" expected weights beside it, got logits'],
   ];
   test.each(refusals)("%s", async (_, attempt, message) => {
     expect(await messageOf(attempt)).toContain(message);

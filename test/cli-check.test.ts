@@ -40,7 +40,7 @@ describe("tokens", () => {
   test("that are right pass, with exit code 0", async () => {
     const tokens = write("right.npy", "<i8", `(${B},)`, BigInt64Array.from(await headTokens(), BigInt));
     const { code, stdout, stderr } = await run([...HEAD, "--tokens", tokens, "--seed", "42"]);
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "passed: 0 wrong, 0 near-tie, 3 exact of 3 draws (engine ours, logit error f32)\n", stderr: "" });
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "passed: 0 wrong, 0 near-tie, 3 exact of 3 draws: 3 rows x 1 sample, V = 50 (engine ours, logit error f32)\n", stderr: "" });
   });
 
   test("of which one is wrong fail, with exit code 1 and the place", async () => {
@@ -70,6 +70,12 @@ describe("tokens", () => {
       expect(code).toBe(0);
       expect(document).toMatchObject({ inputs: { rows: B, numSamples: 2 }, counts: { exact: 6 } });
     });
+  });
+
+  test("come from stdin as well", async () => {
+    const tokens = npy(npyDict("<i4", `(${B},)`), bytesOf(await headTokens()));
+    const { code, stdout } = await run([...HEAD, "--tokens", "-", "--seed", "42", "--json"], { stdin: tokens });
+    expect([code, JSON.parse(stdout).counts.exact]).toEqual([0, B]);
   });
 
   test("that are garbage of 64 bits are called by name", async () => {
@@ -183,6 +189,17 @@ describe("outputs", () => {
     expect(readFileSync(join(folder, "found.xml"), "utf8")).toMatch(/^<\?xml version="1\.0" encoding="UTF-8"\?>[^]*<testcase [^]*<failure [^]*<\/testsuites>\n$/);
   });
 
+  test("one row of logits for many tokens is told as such, and asked about", async () => {
+    const one = write("one.npy", "<f4", `(${V},)`, logits.subarray(0, V));
+    const tokens = write("long.npy", "<i4", "(64,)", new Int32Array(64).fill(V + 9));
+    const { code, stdout } = await run(["check", "--logits", one, "--tokens", tokens, "--seed", "1"]);
+    expect(code).toBe(1);
+    expect(lines(stdout).slice(0, 2)).toEqual([
+      "FAILED: 64 wrong, 0 near-tie, 0 exact of 64 draws: 1 row x 64 samples, V = 50 (engine ours, logit error none)",
+      "all tokens are out of range: is this the logits file of these tokens?",
+    ]);
+  });
+
   describe("as text", () => {
     const ended = runMany(async () => {
       const many = [...LOGITS, "--tokens", write("many.npy", "<i4", `(${B}, 10)`, new Int32Array(10 * B).fill(V)), "--seed", "42"];
@@ -191,8 +208,8 @@ describe("outputs", () => {
     });
 
     test("no more than twenty lines of a verdict, unless --all", async () => {
-      expect(lines((await ended(0)).stdout)).toHaveLength(1 + 20 + 1 + 1);
-      expect(lines((await ended(1)).stdout)).toHaveLength(1 + 30 + 1);
+      expect(lines((await ended(0)).stdout)).toHaveLength(1 + 1 + 20 + 1 + 1);
+      expect(lines((await ended(1)).stdout)).toHaveLength(1 + 1 + 30 + 1);
     });
 
     test("--ranks 0 looks for none, and says so", async () => {
@@ -229,6 +246,7 @@ describe("outputs", () => {
 describe("is refused, with exit code 2 and nothing written", () => {
   write("right.npy", "<i4", `(${B},)`, new Int32Array(B));
   write("floats.npy", "<f4", `(${B},)`, new Float32Array(B));
+  write("right-positions.npy", "<u4", `(${B},)`, Uint32Array.of(1, 1, 1));
   write("four.npy", "<i4", "(4,)", new Int32Array(4));
   write("transposed.npy", "<i4", `(2, ${B})`, new Int32Array(2 * B));
   write("empty.npy", "<i4", "(0,)", new Int32Array(0));
@@ -238,25 +256,30 @@ describe("is refused, with exit code 2 and nothing written", () => {
 
   const refused: [what: string, args: string[], message: string][] = [
     ["no tokens", [...LOGITS, "--seed", "1"], '"--tokens" expected the tokens to check, got none'],
-    ["no seed", [...LOGITS, "--tokens", "right.npy"], '"--seed" expected, or --seeds in its place, got neither'],
-    ["two seeds", [...LOGITS, ...ASKED, "--seeds", "right.npy"], '"--seed" expected, or --seeds in its place, got both'],
-    ["two positions", [...LOGITS, ...ASKED, "--position", "0", "--positions", "right.npy"], '"--positions" expected in place of --position, got both'],
-    ["neither head nor logits", ["check", ...ASKED], '"--weights" expected with --hidden, or --logits alone, got none'],
+    ["two arrays from stdin", ["check", "--logits", "-", "--tokens", "-", "--seed", "1"], '"--tokens" expected one array from stdin, got more'],
+    ["no seed", [...LOGITS, "--tokens", "right.npy"], '"--seed" expected the seed of the draws (or --seeds with one a row), got none'],
+    ["two seeds", [...LOGITS, ...ASKED, "--seeds", "right.npy"], '"--seeds" expected no --seed beside it, got both'],
+    ["two positions", [...LOGITS, ...ASKED, "--position", "0", "--positions", "right.npy"], '"--positions" expected no --position beside it, got both'],
+    ["neither head nor logits", ["check", ...ASKED], '"--weights" expected a head, and --hidden beside it (or --logits alone in their place), got none'],
     ["tokens that are floats", [...LOGITS, "--seed", "1", "--tokens", "floats.npy"], "expected integers (i1 to i8, u1 to u8), got <f4"],
-    ["tokens of another count", [...LOGITS, "--seed", "1", "--tokens", "four.npy"], '"--tokens" expected shape [B], [B, samples] or [B * samples] for B = 3 draws, got [4]'],
-    ["tokens the other way round", [...LOGITS, "--seed", "1", "--tokens", "transposed.npy"], "got [2, 3]"],
+    ["tokens of another count", [...LOGITS, "--seed", "1", "--tokens", "four.npy"], '"--tokens" expected shape [B], [B, samples] or [B * samples] for B = 3 rows, got [4]'],
+    ["tokens the other way round", [...LOGITS, "--seed", "1", "--tokens", "transposed.npy"], "for B = 3 rows, got [2, 3]: transpose it, if it is [samples, B]"],
     ["an empty file of tokens", [...LOGITS, "--seed", "1", "--tokens", "empty.npy"], "got [0]"],
     ["tokens that are missing", [...LOGITS, "--seed", "1", "--tokens", "nowhere.npy"], "ENOENT"],
     ["a head for tokens", [...LOGITS, "--seed", "1", "--tokens", "head.safetensors"], "expected a .npy file"],
     ["an array shorter than it says", [...LOGITS, "--seed", "1", "--tokens", "lying.npy"], "got 7"],
-    ["other samples than said", [...LOGITS, ...ASKED, "--num-samples", "2"], "for B = 3 * 2 draws, got [3]"],
+    ["other samples than said", [...LOGITS, ...ASKED, "--num-samples", "2"], "for B = 3 rows and 2 samples, got [3]"],
     ["hidden states of another D", ["check", "--weights", "head.safetensors", "--hidden", "wide.npy", ...ASKED], "expected D = 40 columns"],
     ["a mask of floats", [...LOGITS, ...ASKED, "--mask", "logits.npy"], "expected words (u4, i4) or values (b1, u1, i1) of a mask, got <f4"],
-    ["a mask too wide", [...LOGITS, ...ASKED, "--mask", "huge-mask.npy"], '"mask" expected 2 words of 32 tokens a row, got 3'],
+    ["a mask too wide", [...LOGITS, ...ASKED, "--mask", "huge-mask.npy"], '"--mask" expected 2 words of 32 tokens a row, got 3'],
     ["padding past the end", [...LOGITS, ...ASKED, "--vocab-size", "51"], '"--vocab-size" expected at most V = 50, got 51'],
-    ["a temperature that is none", [...LOGITS, ...ASKED, "--temperatures", "nan-temperatures.npy"], '"temperature[1]" expected a number in [0, 256), got NaN'],
+    ["a temperature that is none", [...LOGITS, ...ASKED, "--temperatures", "nan-temperatures.npy"], '"--temperatures[1]" expected a number in [0, 256), got NaN'],
     ["positions of other rows", [...LOGITS, ...ASKED, "--positions", "four.npy"], '"--positions" expected shape [3], one a row, got [4]'],
     ["an engine that is not known", [...LOGITS, ...ASKED, "--engine", "nobody"], '"--engine" expected ours, '],
+    ["an engine that was begun", [...LOGITS, ...ASKED, "--engine", "vllm"], 'got "vllm" (did you mean vllm-murmur3 or vllm-mrv2?): check --engines describes them'],
+    ["a position of an engine without", [...LOGITS, ...ASKED, "--engine", "flashsampling", "--position", "7"], '"--position" expected 0: '],
+    ["positions of an engine without", [...LOGITS, ...ASKED, "--engine", "flashsampling", "--positions", "right-positions.npy"], '"--positions" expected 0: '],
+    ["a file called like an option", ["check", "--logits", "tokens", ...ASKED], '"tokens" expected a readable file, got ENOENT'],
     ["a sequence of an engine that reads none", [...LOGITS, ...ASKED, "--engine", "vllm-mrv2", "--sequence", "0"], '"--sequence" expected none for vllm-mrv2, whose noise has no sequence, got one'],
     ["sequences of an engine that reads none", [...LOGITS, ...ASKED, "--engine", "jax", "--sequences", "right.npy"], '"--sequences" expected none for jax, '],
     ["an option that the engine lacks", [...LOGITS, ...ASKED, "--engine", "flashinfer", "--engine-option", "colour=red"], '"--engine-option" expected one of '],
@@ -264,8 +287,8 @@ describe("is refused, with exit code 2 and nothing written", () => {
     ["an error that is none", [...LOGITS, ...ASKED, "--logit-error", "1"], '"--logit-error" expected none, f32, hopper, bf16, or ABSOLUTE,RELATIVE, got "1"'],
     ["a negative error", [...LOGITS, ...ASKED, "--logit-error", "0,-1"], '"--logit-error" expected'],
     ["an infinite error", [...LOGITS, ...ASKED, "--logit-error", "0,1e999"], '"--logit-error" expected'],
-    ["sums of given logits", [...LOGITS, ...ASKED, "--logit-error", "f32"], "for given logits, whose sums nobody knows, got f32"],
-    ["annotations in a document", [...LOGITS, ...ASKED, "--json", "--github"], '"--github" expected without --json, got both'],
+    ["sums of given logits", [...LOGITS, ...ASKED, "--logit-error", "f32"], '"--logit-error" expected none, bf16 or { absolute, relative } for given logits, whose sums nobody knows, got f32'],
+    ["annotations in a document", [...LOGITS, ...ASKED, "--json", "--github"], '"--github" expected no --json beside it, got both'],
     ["a document over the tokens", [...LOGITS, ...ASKED, "--document", "right.npy"], '"--document" expected another file than --tokens reads'],
     ["JUnit over the logits", [...LOGITS, ...ASKED, "--junit", "logits.npy"], '"--junit" expected another file than --logits reads'],
     ["both outputs in one file", [...LOGITS, ...ASKED, "--junit", "x.out", "--document", "./x.out"], '"--junit" expected another file than --document writes'],

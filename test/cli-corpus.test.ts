@@ -7,6 +7,7 @@ import { CORPUS } from "../src/verify/corpus/corpus.js";
 import type { CorpusCheckDocument } from "../src/verify/documents.js";
 import { corpusFiles } from "../src/verify/corpus/export.js";
 import { useCli } from "./cli-process.js";
+import { writeSampler } from "./invariance-program.js";
 import { DRAW_CASES } from "./corpus.js";
 
 const { folder, run } = useCli();
@@ -163,9 +164,21 @@ describe("corpus check", () => {
     const missing = await run(["corpus", "check", "--tokens", "partly"]);
     expect(missing.code).toBe(1);
     expect(missing.stdout).toContain("nan-row: no nan-row.npy\n");
+    const heads = small.filter(({ name }) => name.startsWith("head-")).length;
+    expect(missing.stdout).toContain(`${heads} head cases have no file: --skip 'head-*' leaves out all that are called so\n`);
+    expect(missing.stdout.split("\n")).toHaveLength(4);
     const { code, stdout } = await run(["corpus", "check", "--tokens", "partly", "--skip", "head-*, nan-row"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\d+ passed, 0 failed, 0 missing, \d+ skipped\n$/);
+  });
+
+  test("only judges what it names", async () => {
+    const { code, stdout } = await run(["corpus", "check", "--tokens", "right", "--only", "nan-row,top-*", "--skip", "top-p-*", "--json"]);
+    expect(code).toBe(0);
+    const { cases } = JSON.parse(stdout) as CorpusCheckDocument;
+    const judged = cases.filter(({ status }) => status === "passed").map(({ name }) => name);
+    expect(judged).toEqual(small.map(({ name }) => name).filter((name) => name === "nan-row" || name.startsWith("top-k-")));
+    expect(cases).toHaveLength(small.length);
   });
 
   test("exact asks for the rule's tokens, and its noise", async () => {
@@ -211,8 +224,13 @@ describe("corpus check", () => {
   test.each([
     [["--tokens", "nowhere"], /"--tokens" expected a folder that can be read, got nowhere \(ENOENT\)/],
     [["--tokens", "empty"], /"--tokens" expected a folder with NAME\.npy for each case, got none in empty/],
-    [["--tokens", "right", "--skip", "nan-rows"], /"--skip" expected names of cases, got "nan-rows"/],
-    [[], /"--tokens" expected a value, <folder>: it is required, got none/],
+    [["--tokens", "right", "--skip", "nan-rows"], /"--skip" expected names of cases, with \* at the end for all that begin so, got "nan-rows", and no case is called so/],
+    [["--tokens", "right", "--only", "nan-row,nan"], /"--only" expected names of cases, .* got "nan", and no case is called so/],
+    [["--tokens", "right", "--only", "nan-row", "--skip", "nan-*"], /"--only" expected to leave a case that can be judged, got none/],
+    [["--only", "head-*", "--", "python3"], /"--only" expected to leave a case that can be judged, got none/],
+    [[], /"--tokens" expected a folder, or a command after --, got neither/],
+    [["--tokens", "right", "--", "python3"], /"--tokens" expected no command beside it, got one/],
+    [["--tokens", "right", "--server"], /"--tokens" expected no --server beside it, got one/],
     [["--tokens", "right", "--document", "right/nan-row.npy"], /"--document" expected another file than --tokens \(nan-row\) reads, got right\/nan-row\.npy/],
     [["--tokens", "right", "--document", "x.out", "--junit", "x.out"], /"--junit" expected another file than --document writes, got x\.out/],
   ])("refuses %j", async (args, message) => {
@@ -221,5 +239,46 @@ describe("corpus check", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(message);
     expect(stderr.trim().split("\n").length).toBe(1);
+  });
+});
+
+describe("corpus check of a command", () => {
+  writeSampler(folder);
+  const check = async (options: readonly string[], mode: string) => run(["corpus", "check", ...options, "--", process.execPath, "sampler.mjs", mode]);
+
+  test("puts the cases of given logits to it, what it reads alone, and skips the others", async () => {
+    // It draws at a temperature of -1 and a top-p of NaN, and knows no shards.
+    const { code, stdout, stderr } = await check(["--server", "--reads", "samples,sequence,position,mask,top-k,top-p", "--json", "--document", "drawn.json"], "serve-right");
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+    const { cases, counts, inputs } = JSON.parse(stdout) as CorpusCheckDocument;
+    expect(readFileSync(at("drawn.json"), "utf8")).toBe(stdout);
+    const named = (status: string) => cases.filter((one) => one.status === status).map(({ name }) => name);
+    expect(named("failed")).toEqual(["temperature-negative", "top-p-nan"]);
+    const isSkipped = (name: string) => /^(head-|noise-)/.test(name) || /^shards-(2|3|7|equal-logits)$/.test(name);
+    expect(named("skipped")).toEqual(small.map(({ name }) => name).filter(isSkipped));
+    expect(counts.passed).toBe(small.length - named("skipped").length - 2);
+    expect(inputs).toMatchObject({ tokens: null, server: true, command: [process.execPath, "sampler.mjs", "serve-right"], only: null });
+  });
+
+  test("draws what the rule does, once a call", async () => {
+    const { code, stdout } = await check(["--only", "nan-in-one-row,temperature-tiny", "--reads", "none"], "right");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `2 passed, 0 failed, 0 missing, ${small.length - 2} skipped\n` });
+  });
+
+  test("takes a call that fails as refused, and says why where it must not be", async () => {
+    const { code, stdout } = await check(["--server", "--only", "odd-size-2,odd-size-3,nan-row"], "serve-odd");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^odd-size-3: row 0, sample 0: refused as a whole, with nothing in it to refuse: "command" expected an answer, got exit code 1 /);
+    expect(stdout).toContain(`2 passed, 1 failed, 0 missing, ${small.length - 3} skipped\n`);
+  });
+
+  test.each([
+    ["a command that does not draw", [], "exit", /"command" expected exit code 0, got exit code 3 \(ValueError: no kernel for this\)/],
+    ["a server that answers nothing", ["--server", "--timeout", "1"], "serve-hang", /"command" expected an answer within 1 s/],
+    ["a shape that is another one", [], "shape", /"tokens\.npy" expected shape/],
+  ])("refuses %s", async (_, options, mode, message) => {
+    const { code, stdout, stderr } = await run(["corpus", "check", "--only", "nan-row", ...options, "--", process.execPath, "sampler.mjs", mode], { variables: { PIDS: at("pids") } });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(message);
   });
 });

@@ -21,6 +21,11 @@ function drawn(weights: readonly Float64Array[], seed: number): Int32Array {
   return Int32Array.from({ length: 2 * 3000 }, (_, index) => samplers[Math.floor(index / 3000)]!());
 }
 
+function drawnOf(weights: Float64Array, count: number, seed: number): Int32Array {
+  const draw = sampler(weights, uniforms(seed));
+  return Int32Array.from({ length: count }, draw);
+}
+
 function write(name: string, descr: string, shape: string, data: ArrayBufferView): void {
   writeFileSync(join(folder, name), npy(npyDict(descr, shape), bytesOf(data)));
 }
@@ -36,6 +41,9 @@ writeFileSync(join(folder, "wrong.npy"), encodeNpyIntegers(wrong, [2, 3000]));
 write("int16.npy", "<i2", "(2, 3000)", Int16Array.from(right));
 write("steps.npy", "<i4", "(2, 100, 30)", right);
 write("huge.npy", "<u8", "(2,)", BigUint64Array.of(1n, 2n ** 63n));
+write("few.npy", "<i4", "(5,)", right.subarray(0, 5));
+write("three.npy", "<f4", "(3,)", new Float32Array(3));
+write("many.npy", "<i4", "(9000,)", drawnOf(Float64Array.of(1, 1, 1), 9000, 5));
 write("floats.npy", "<f4", "(2,)", new Float32Array(2));
 for (let part = 0; part < 6; part++) {
   for (const [name, tokens] of [["right", right], ["wrong", wrong]] as const) {
@@ -56,8 +64,18 @@ describe("verdict", () => {
     expect(lines[3]).toMatch(/^test +statistic +degrees +p-value +threshold$/);
     expect(lines[4]).toMatch(/^support +0 +- +1 +-$/);
     expect(stdout).toMatch(/^equal neighbours along row and sample, crosswise, even +\d+ +- +\S+ +\S+$/m);
-    expect(stdout).toMatch(/^Found with probability 0.9, or more often:\n  relative increase of token \d+/m);
+    expect(stdout).toMatch(/^Smallest biases that so many draws would show \(probability 0\.9\):\n {2}relative increase of token \d+, of probability \S+: \+\S+ %\n/m);
+    expect(stdout).toMatch(/^ {2}root mean square of relative biases of all tokens, random in sign: [\d.]+ %$/m);
+    expect(stdout).not.toContain("gross");
     expect(stdout).not.toContain("FAILED");
+  });
+
+  test("of few draws: passed, and what that is worth", async () => {
+    const { code, stdout } = await gof("--tokens", "few.npy", "--logits", "row.npy");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^passed: .*\nBut so few draws find only gross faults: [^]*"What to draw", says how many find what\.\n5 draws from/);
+    // Of three tokens no bias of all is stated, and that of one tells as much.
+    expect((await gof("--tokens", "many.npy", "--logits", "three.npy")).stdout).toMatch(/^passed: .*\n9000 draws/);
   });
 
   test("of wrong ones: failed, what is off, exit 1", async () => {
@@ -79,17 +97,18 @@ describe("verdict", () => {
 });
 
 describe("--json", () => {
-  test("is the library's document", async () => {
+  test("is the library's document, and what it takes to come to it again", async () => {
     const expected = goodnessOfFit({ tokens: right, shape: [2, 3000], logits, vocabSize: V });
-    expect(await json("--tokens", "right.npy", "--logits", "logits.npy")).toEqual(expected);
-    expect(await json("--tokens", "int16.npy", "--logits", "logits64.npy")).toEqual(expected);
+    const inputs = { tokens: ["right.npy"], logits: "logits.npy", axes: null, shards: 1, sequential: false };
+    expect(await json("--tokens", "right.npy", "--logits", "logits.npy")).toEqual({ ...expected, inputs });
+    expect(await json("--tokens", "int16.npy", "--logits", "logits64.npy")).toEqual({ ...expected, inputs: { ...inputs, tokens: ["int16.npy"], logits: "logits64.npy" } });
   });
 
   test("every option reaches it", async () => {
     const args = ["--tokens", "steps.npy", "--logits", "logits.npy", "--temperature", "1.25", "--alpha", "1e-3", "--axes", "request,step,draw", "--shards", "3"];
     const expected = goodnessOfFit({ tokens: right, shape: [2, 100, 30], logits, vocabSize: V, temperature: 1.25, alpha: 1e-3, axes: ["request", "step", "draw"], shards: 3 });
     const document = await json(...args);
-    expect(document).toEqual(expected);
+    expect(document).toEqual({ ...expected, inputs: { tokens: ["steps.npy"], logits: "logits.npy", axes: ["request", "step", "draw"], shards: 3, sequential: false } });
     expect(document).toMatchObject({ passed: false, temperature: 1.25, alpha: 1e-3 });
     expect(document.tests.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(["correlation along step", "shards"]));
   });
@@ -97,7 +116,8 @@ describe("--json", () => {
   test("from stdin", async () => {
     const piped = await run(["gof", "--tokens", "-", "--logits", "logits.npy", "--json"], { stdin: readFileSync(join(folder, "right.npy")) });
     expect(piped.code).toBe(0);
-    expect(JSON.parse(piped.stdout)).toEqual(await json("--tokens", "right.npy", "--logits", "logits.npy"));
+    const whole = await json("--tokens", "right.npy", "--logits", "logits.npy");
+    expect(JSON.parse(piped.stdout)).toEqual({ ...whole, inputs: { ...whole.inputs, tokens: ["-"] } });
   });
 });
 
@@ -155,13 +175,13 @@ describe("misuse: exit 2, one line", () => {
     [["--tokens", "right.npy", "wrong.npy", "--logits", "logits.npy"], /"--tokens" expected one file without --sequential, got 2/],
     [["--tokens", "-", "--logits", "-"], /"--tokens" expected one array from stdin, got more/],
     [["--tokens", "right.npy", "--logits", "cube.npy"], /"--logits" expected shape \[V\] or \[B, V\]/],
-    [["--tokens", "right.npy", "--logits", "nan.npy"], /"logits" expected finite numbers or -Infinity, got NaN in row 0, token 0/],
+    [["--tokens", "right.npy", "--logits", "nan.npy"], /"--logits" expected finite numbers or -Infinity, got NaN in row 0, token 0/],
     [["--tokens", "floats.npy", "--logits", "row.npy"], /expected integers/],
-    [["--tokens", "huge.npy", "--logits", "logits.npy", "--axes", "a,b"], /"axes" expected 1 names/],
-    [["--tokens", "right.npy", "--logits", "logits.npy", "--axes", "a,,b"], /"axes" expected names of letters and digits, got ""/],
-    [["--tokens", "steps.npy", "--logits", "row.npy", "--temperature", "0"], /"temperature" expected a number in \(0, 256\)/],
+    [["--tokens", "huge.npy", "--logits", "logits.npy", "--axes", "a,b"], /"--axes" expected 1 names/],
+    [["--tokens", "right.npy", "--logits", "logits.npy", "--axes", "a,,b"], /"--axes" expected names of letters and digits, got ""/],
+    [["--tokens", "steps.npy", "--logits", "row.npy", "--temperature", "0"], /"--temperature" expected a number in \(0, 256\)/],
     [["--tokens", "steps.npy", "--logits", "row.npy", "--temperature", "warm"], /"--temperature" expected a number, got "warm"/],
-    [["--tokens", "steps.npy", "--logits", "row.npy", "--alpha", "1"], /"alpha" expected a number from 1e-12 to 0.1/],
+    [["--tokens", "steps.npy", "--logits", "row.npy", "--alpha", "1"], /"--alpha" expected a number from 1e-12 to 0.1/],
     [["--tokens", "steps.npy", "--logits", "row.npy", "--shards", "0"], /"--shards" expected a whole number/],
     [["--tokens", "nowhere.npy", "--logits", "row.npy"], /nowhere.npy/],
   ])("%j", async (args, message) => {

@@ -96,6 +96,8 @@ describe("a right sampler", () => {
     ["--json", "--reads", "mask,top-k,top-p", "--only", "batchmates,mask-as-infinity,mask,top-k,top-p", ...server("right")],
     ["--module", "greedy.mjs", "--reads", "none", "--only", "greedy,batch-alone", "--json"],
     ["--module", "talkative.mjs", "--reads", "none", "--only", "greedy", "--json"],
+    ["--json", "--only", "repeated-call,row-seeds,batch-split", ...server("10-right")],
+    ["--json", "--only", "samples-differ", ...server("1-right")],
   ]);
 
   test("as a command, run once a call", async () => {
@@ -122,6 +124,16 @@ describe("a right sampler", () => {
   test("as a server that reads masks and filters", async () => {
     const result = await ended(3);
     expect({ code: result.code, kept: findings(result, "kept").length }).toEqual({ code: 0, kept: 5 });
+  });
+
+  test.each([
+    ["ten calls", 6],
+    ["each call", 7],
+  ])("as a server that leaves after %s: another one answers the next", async (_, index) => {
+    const result = await ended(index);
+    const { calls } = documentOf(result);
+    expect({ code: result.code, stderr: result.stderr, broken: findings(result, "broken") }).toEqual({ code: 0, stderr: "", broken: [] });
+    expect(calls).toBeGreaterThan(index === 6 ? 20 : 2);
   });
 
   test("as a module", async () => {
@@ -191,6 +203,14 @@ describe("a wrong sampler", () => {
   });
 });
 
+test("questions that calls did not suffice for are no pass: exit code 2, and it says so first", async () => {
+  const { code, stdout, stderr } = await run(["--reads", "none", "--only", "batch-alone,greedy", "--max-calls", "14", "--junit", "cut.xml", "--module", "greedy.mjs"]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: "" });
+  expect(stdout.split("\n")[0]).toBe("greedy.mjs: incomplete, as calls did not suffice for 1: 1 kept, 0 broken, 1 skipped, in 14 calls (seed 1, reads none)");
+  expect(readFileSync(join(folder, "cut.xml"), "utf8")).toMatch(/<testsuites tests="2" failures="1" errors="0" skipped="0">[^]*name="greedy"><failure type="missing" message="no more calls may be made">/);
+  expect((await run(["--reads", "none", "--only", "greedy", "--max-calls", "2", "--module", "greedy.mjs"])).stderr).toBe('flash-sampling: "--max-calls" expected enough calls for one invariance, got 2\n');
+});
+
 /** All of the lists in one process; each is refused with its message. */
 function describeRefused(what: string, cases: readonly (readonly [args: readonly string[], message: string | RegExp])[]): void {
   describe(what, () => {
@@ -229,8 +249,8 @@ describe("misuse", () => {
     [["--only", "batches", "--", "node"], '"--only" expected names from repeated-call, batch-permutation'],
     [["--only", "", "--", "node"], '"--only" expected names from'],
     [["--reads", "masks", "--", "node"], '"--reads" expected names from samples, sequence'],
-    [["--only", "shards", ...program("right")], '"only" expected at least one invariance that is asked, got shards (the sampler is not said to read shards)'],
-    [["--only", "greedy", "--skip", "greedy", ...program("right")], '"only" expected at least one invariance that is asked, got greedy (left out)'],
+    [["--only", "shards", ...program("right")], '"--only" expected at least one invariance that is asked, got shards (the sampler is not said to read shards)'],
+    [["--only", "greedy", "--skip", "greedy", ...program("right")], '"--only" expected at least one invariance that is asked, got greedy (left out)'],
     [["--timeout", "0", "--", "node"], '"--timeout" expected a whole number in [1, 86401), got "0"'],
     [["--max-calls", "1", "--", "node"], '"--max-calls" expected a whole number in [2, 4294967296), got "1"'],
     [["--seed", "-1", "--", "node"], '"--seed" expected a whole number in [0, 4294967296), got "-1"'],
@@ -240,7 +260,8 @@ describe("misuse", () => {
     [program("exit"), '"command" expected exit code 0, got exit code 3 (ValueError: no kernel for this)'],
     [program("nothing"), '"tokens.npy" expected in the folder of the call, got none'],
     [program("garbage"), '"tokens.npy" expected a .npy file, got 6 bytes'],
-    [program("shape"), '"tokens.npy" expected shape [1] or [1, 1], got [2]'],
+    [program("shape"), '"tokens.npy" expected shape [1] or [1, 1], rows x num_samples of call.json, got [2]'],
+    [program("one-a-row"), '"tokens.npy" expected shape [3, 2], rows x num_samples of call.json, got [3]: for a sampler of one draw a row: --reads sequence,position'],
     [program("floats"), '"tokens.npy" expected integers (i1 to i8, u1 to u8), got <f4'],
     [program("long-line"), /"command" expected exit code 0, got exit code 3 \(x{300}\.\.\.\)$/],
   ]);
@@ -249,6 +270,7 @@ describe("misuse", () => {
     [["--server", ...program("serve-garbage")], /"answer" expected valid JSON, got: /],
     [["--server", ...program("serve-error")], /"answer" expected no error, got "out of memory"$/],
     [["--server", ...program("serve-end")], /"command" expected an answer, got exit code 4$/],
+    [["--server", ...program("serve-leave")], /"command" expected an answer, got its end$/],
     [["--server", ...program("serve-exit")], /"command" expected an answer, got exit code 3 \(ValueError: no kernel for this\)$/],
     [["--server", ...program("serve-nothing")], /"tokens.npy" expected in the folder of the call, got none$/],
     [["--server", ...program("serve-endless-line")], /"answer" expected a line of at most 1048576 characters, got more$/],
@@ -311,7 +333,7 @@ describe("a sampler that hangs", () => {
   test.each(Object.keys(HANGS))("%s is ended with its children", async (name) => {
     const { code, stderr } = await waiting.get(name)!;
     const label = name.startsWith("a module") ? "--module" : "command";
-    expect({ code, stderr }).toEqual({ code: 2, stderr: `flash-sampling: "${label}" expected an answer within ${HANGS[name]![0]} s, got none\n` });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `flash-sampling: "${label}" expected an answer within ${HANGS[name]![0]} s, got none${name === "a server" ? ": is stdout flushed?" : ""}\n` });
     if (label === "command") await expectEnded(join(folder, `pids-${name.replaceAll(" ", "-")}`));
   });
 

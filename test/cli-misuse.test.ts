@@ -94,7 +94,7 @@ describe("inputs", () => {
     ["a head and logits", ["--weights", "head.safetensors", "--hidden", "hidden.npy", "--logits", "logits.npy"]],
     ["a tensor of logits", ["--logits", "logits.npy", "--tensor", "x"]],
   ];
-  testRefused(inputs.map(([what, args]) => [what, ["sample", ...args], /"--weights" expected with --hidden|"--tensor" expected --weights/]));
+  testRefused(inputs.map(([what, args]) => [what, ["sample", ...args], /"--weights" expected a head, and --hidden beside it|"--tensor" expected --weights beside it/]));
 });
 
 describe("files", () => {
@@ -157,6 +157,9 @@ describe("the command itself", () => {
     [["corpus", "nosuch"], UNKNOWN],
     [["--bogus"], '"--bogus" expected an option of this command, got an unknown one (--help lists them)'],
     [[...LOGITS, "--sede", "1"], '"--sede" expected an option of this command, got an unknown one (did you mean --seed?)'],
+    [[...LOGITS, "--temp", "0.7"], '"--temp" expected an option of this command, got an unknown one (did you mean --temperature?)'],
+    [["check", "--temp=0.7"], '"--temp=0.7" expected an option of this command, got an unknown one (did you mean --temperature or --temperatures?)'],
+    [["invar"], '"invar" expected a command, got an unknown one (did you mean invariance?)'],
     [[...LOGITS, "-x"], '"-x" expected an option of this command, got an unknown one (--help lists them)'],
     [["oracle", "--backend", "wasm"], '"--backend" expected an option of this command, got an unknown one (--help lists them)'],
     [[...LOGITS, "--seed"], '"--seed" expected a value, <n>, got none'],
@@ -166,7 +169,7 @@ describe("the command itself", () => {
     [["corpus", "export"], '"folder" expected a value, got none'],
     [["report", "--out", "x.html"], '"documents" expected a value, got none'],
     [["gof", "--logits", "logits.npy"], '"--tokens" expected a value, <file...>: it is required, got none'],
-    [["corpus", "check"], '"--tokens" expected a value, <folder>: it is required, got none'],
+    [["corpus", "check"], '"--tokens" expected a folder, or a command after --, got neither'],
     [["module-host", "x.mjs"], '"--module" expected to be given to invariance, which starts this command, got a start by hand'],
   ];
   const ended = runMany(() => refusals.map(([args]) => args));

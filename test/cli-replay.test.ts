@@ -79,7 +79,7 @@ describe("sample --receipt", () => {
 
   test("refuses more draws than a receipt holds", async () => {
     const { code, stderr } = await run(["sample", ...LOGITS, "--num-samples", "400000", "--receipt", "many.json"]);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'flash-sampling: "receipt" expected at most 1048576 draws, got 3 rows * 400000\n' });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'flash-sampling: "--receipt" expected at most 1048576 draws, got 3 rows * 400000\n' });
   });
 });
 
@@ -134,6 +134,16 @@ describe("replay confirms", () => {
     await receiptOf("moved/above.json", HEAD);
     expect(read("moved/above.json").places).toEqual({ weights: "../head.safetensors", hidden: "../hidden.npy" });
     expect((await run(["replay", "moved/above.json"])).code).toBe(0);
+  });
+
+  test("inputs that are not where the receipt says: the error tells which option says it", async () => {
+    mkdirSync(join(folder, "away"));
+    cpSync(join(folder, "r.json"), join(folder, "away", "r.json"));
+    const refused = async (...more: string[]) => (await run(["replay", "away/r.json", ...more])).stderr;
+    expect(await refused()).toMatch(/^flash-sampling: ".*hidden\.npy" expected a readable file, got ENOENT: --hidden says where it is now\n$/);
+    expect(await refused("--hidden", "hidden.npy")).toMatch(/^flash-sampling: ".*head\.safetensors" expected a readable file, got ENOENT: --weights says where it is now, and --scales where its scales are\n$/);
+    expect(await refused("--hidden", "nowhere.npy")).toBe('flash-sampling: "nowhere.npy" expected a readable file, got ENOENT\n');
+    expect((await run(["replay", "away/r.json", "--hidden", "hidden.npy", "--weights", "head.safetensors"])).code).toBe(0);
   });
 
   test("from stdin, which the receipt does not name", async () => {
@@ -238,7 +248,7 @@ describe("replay refuses", () => {
     [[""], /"receipt" expected a path or a URL/],
     [["l.json", "--weights", "head.safetensors"], /"--weights" expected none for a receipt of given logits/],
     [["r.json", "--logits", "logits.npy"], /"--logits" expected none for a receipt of a head/],
-    [["r.json", "--tensor", "w"], /"--tensor" expected with --weights/],
+    [["r.json", "--tensor", "w"], /"--tensor" expected --weights beside it/],
     [["r.json", "--backend", "gpu"], /"--backend" expected auto, all, cuda/],
   ])("%j", async (args, message) => {
     const { code, stdout, stderr } = await run(["replay", ...args]);

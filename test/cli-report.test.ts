@@ -13,7 +13,7 @@ const BROKEN: Record<string, [text: string, message: string]> = {
   "empty.json": ["", '"empty.json" expected valid JSON, got: '],
   "list.json": ["[]", '"list.json" expected a JSON object, got array'],
   "twice.json": ['{"kind":"check","kind":"gof"}', '"twice.json" expected each JSON key once, got "kind" twice'],
-  "other.json": ['{"kind":"receipt"}', '"other.json: kind" expected check, gof, invariance, corpus-check, replay, got "receipt"'],
+  "other.json": ['{"kind":"receipt"}', '"other.json: kind" expected check, gof, invariance, corpus-check, replay, got "receipt": flash-sampling replay --document writes what comes of it'],
   "short.json": ['{"kind":"gof","specVersion":"1.0"}', '"short.json: gof.version" expected text, got undefined'],
   "null.json": [JSON.stringify({ ...gof(), alpha: NaN }), '"null.json: gof.alpha" expected a number in [0, 1], got null'],
   "lie.json": [JSON.stringify({ ...failedCheck(200), passed: true }), '"lie.json: check.passed" expected false beside wrong draws, got true'],

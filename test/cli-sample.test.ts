@@ -160,6 +160,8 @@ describe("--out", () => {
   test.each([
     ["a folder that is missing", "missing/tokens.npy", []],
     ["a folder", ".", []],
+    ["a file that is no .npy by its name", "tokens.txt", []],
+    ["a name that is an ending alone", "./.npy", []],
     ["a run that fails after it has begun", "failed.npy", ["--hidden", "nan.npy"]],
   ])("%s: nothing is left behind", async (_, out, more) => {
     const before = readdirSync(folder, { recursive: true });

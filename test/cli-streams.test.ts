@@ -61,7 +61,7 @@ describe("many draws", () => {
     ["oracle", DETAIL_LIMIT],
   ])("%s: too many are refused before the head is opened", async (verb, limit) => {
     const args = [verb, "--weights", "missing.safetensors", "--hidden", "rows.npy", "--seed", "1", "--num-samples"];
-    expect(await refused([...args, String(Math.floor(limit / ROWS) + 1)])).toContain(`"numSamples" expected at most ${limit} draws`);
+    expect(await refused([...args, String(Math.floor(limit / ROWS) + 1)])).toContain(`"--num-samples" expected at most ${limit} draws`);
     expect(await refused([...args, String(Math.floor(limit / ROWS))])).toContain("missing.safetensors");
   });
 });

@@ -276,10 +276,21 @@ describe("mt19937", () => {
     expect(mersenne.uniform53(() => 0xffffffff)).toBe(1 - 2 ** -53);
   });
 
-  it("skips the draws before, two words each, and no more than 2^24 of them", () => {
-    expect(mersenne.after(3n, mersenne.twister(1))()).toBe(firstOf(7, mersenne.twister(1))[6]);
-    expect(() => mersenne.after((1n << 24n) + 1n, mersenne.twister(1))).toThrow('"draws-before" expected 0 to 16777216 draws, got 16777217');
-    expect(() => mersenne.after(-1n, mersenne.twister(1))).toThrow(RangeError);
+  it("finds a draw's number in any order of asking, two words each, and no more than 2^24 of them", () => {
+    const asked: bigint[] = [];
+    const seeded = (seed: bigint) => {
+      asked.push(seed);
+      return mersenne.twister(Number(seed));
+    };
+    const uniformOf = mersenne.uniformsOf(seeded, mersenne.uniform53);
+    const expected = (seed: number) => firstOf(200_000, ((next) => () => mersenne.uniform53(next))(mersenne.twister(seed)));
+    const [ofOne, ofTwo] = [expected(1), expected(2)];
+    for (const draw of [3, 4, 3, 0, 100, 199_999, 7]) expect(uniformOf(1n, BigInt(draw))).toBe(ofOne[draw]);
+    expect(asked).toEqual([1n, 1n, 1n]); // 3 was known; 0 and 7 were behind
+    for (const draw of [9, 8, 9]) expect([uniformOf(2n, BigInt(draw)), uniformOf(1n, BigInt(draw))]).toEqual([ofTwo[draw], ofOne[draw]]);
+    for (let draw = 0; draw < 200_000; draw++) if (uniformOf(1n, BigInt(draw)) !== ofOne[draw]) throw new Error(`draw ${draw}`);
+    expect(() => uniformOf(1n, (1n << 24n) + 1n)).toThrow('"draws-before" expected 0 to 16777216 draws, got 16777217');
+    expect(() => uniformOf(1n, -1n)).toThrow(RangeError);
   });
 });
 

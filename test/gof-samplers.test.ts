@@ -108,6 +108,14 @@ describe("dependence", () => {
     expectClean(judge({ logits, tokens: fresh(2000), shape: [1000, 2] }));
   });
 
+  /** Term by term the sums of binomials behind it take minutes. */
+  test("noise that lasts for ten draws, over a large vocabulary, is quickly caught", { timeout: 40_000 }, () => {
+    const [draws, vocabSize] = [1_000_000, 151_936];
+    const uniform = uniforms(15);
+    const fresh = values(draws / 10, () => Math.floor(uniform() * vocabSize));
+    expectCaught(judge({ logits: new Float32Array(vocabSize), tokens: filled(draws, (index) => fresh[Math.floor(index / 10)]!) }), /^equal neighbours/);
+  });
+
   test("rows that share noise, with the same logits", () => {
     const samples = fresh(1000);
     const tokens = filled(4000, (index) => samples[index % 1000]!);

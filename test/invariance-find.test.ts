@@ -8,7 +8,7 @@ import { allCoincide, fewDistinct, likelyCounts, sameOften, someMissing } from "
 import { findInvariances, type InvarianceOptions } from "../src/verify/invariance/find.js";
 import { INVARIANCES } from "../src/verify/invariance/list.js";
 import { Random } from "../src/verify/invariance/random.js";
-import { filteredLogits } from "../src/verify/own-sampler.js";
+import { filteredLogits, ownSampler } from "../src/verify/own-sampler.js";
 import type { SamplerCall, SamplerUnderTest } from "../src/verify/sampler-under-test.js";
 import { rightSampler, WRONG_SAMPLERS } from "./wrong-samplers.js";
 
@@ -80,6 +80,31 @@ describe("failing calls", () => {
     expect(findings).toMatchObject([{ status: "broken", why: "the call failed: the vocabulary must be even", smallest: { rows: 2, vocabSize: 3, before: [], after: [] } }, { status: "kept" }]);
   });
 
+  test("of a repeated call leave comparisons to be asked; tokens that differ do not", async () => {
+    const limited = (sampler: SamplerUnderTest): SamplerUnderTest => (call) => {
+      if (call.vocabSize > 4000) throw new RangeError("at most 4000 tokens");
+      return sampler(call);
+    };
+    const { findings } = await findInvariances(limited(rightSampler));
+    const byName = new Map(findings.map((finding) => [finding.name, finding]));
+    expect(byName.get("repeated-call")).toMatchObject({ status: "broken", why: "the call failed: at most 4000 tokens" });
+    expect(byName.get("batch-alone")).toMatchObject({ status: "kept" });
+    expect(findings.filter(({ why }) => why?.startsWith("the same call draws other tokens"))).toEqual([]);
+    const unrepeatable = await findInvariances(limited(wrong("every call goes on in one stream")), { only: ["repeated-call", "batch-alone"] });
+    expect(unrepeatable.findings[1]).toMatchObject({ status: "skipped", why: "the same call draws other tokens each time: see repeated-call" });
+  });
+
+  test("are no smaller case of tokens that differ", async () => {
+    const unsteady = wrong("every call goes on in one stream");
+    const sampler: SamplerUnderTest = (call) => {
+      if (call.vocabSize < 30) throw new RangeError("too few");
+      return unsteady(call);
+    };
+    const { findings } = await findInvariances(sampler, { only: ["repeated-call", "batch-alone"] });
+    expect(findings[0]).toMatchObject({ status: "broken", why: expect.stringContaining("draws other tokens"), smallest: { before: expect.arrayContaining([expect.any(Number)]) } });
+    expect(findings[1]!.status).toBe("skipped");
+  });
+
   test.each(["AbortError", "TimeoutError"])("an %s ends the run", async (name) => {
     let calls = 0;
     const sampler: SamplerUnderTest = (call) => {
@@ -130,13 +155,14 @@ describe("options", () => {
     const counted: SamplerUnderTest = (call) => { calls++; return rightSampler(call); };
     const document = await findInvariances(counted, { name: "mine", only: ["greedy", "batch-alone", "losers-masked"], onProgress: ({ done, total, name }) => steps.push(`${done}/${total} ${name}`) });
     expect(document).toMatchObject({ kind: "invariance", specVersion: SPEC_VERSION, sampler: "mine", passed: true, calls, seed: 1, reads: ["samples", "sequence", "position"] });
-    expect(steps).toEqual(["0/3 batch-alone", "1/3 losers-masked", "2/3 greedy"]);
+    expect(steps).toEqual(["0/3 batch-alone", "1/3 losers-masked", "2/3 greedy", "3/3 null"]);
   });
 
   test("no more calls than allowed; what is broken by then stays so", async () => {
     let calls = 0;
     const counted: SamplerUnderTest = (call) => { calls++; return wrong("the seed of row 0 serves all")(call); };
-    const { findings } = await findInvariances(counted, { maxCalls: 9, only: ["row-seeds", "greedy", "infinite-logits"] });
+    const { findings, unasked } = await findInvariances(counted, { maxCalls: 9, only: ["row-seeds", "greedy", "infinite-logits"] });
+    expect(unasked).toEqual(["infinite-logits", "greedy"]);
     expect(calls).toBe(9);
     expect(findings.map(({ status, why }) => [status, why])).toEqual([["broken", expect.any(String)], ["skipped", "no more calls may be made"], ["skipped", "no more calls may be made"]]);
   });
@@ -145,6 +171,37 @@ describe("options", () => {
     const controller = new AbortController();
     const aborting: SamplerUnderTest = (call) => { controller.abort(); return rightSampler(call); };
     await expect(findInvariances(aborting, { signal: controller.signal })).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  test.each([new Error("enough"), "stop", null, Object.assign(new Error("own"), { name: "TimeoutError" })])("an abort for a reason of one's own rejects with it: %s", async (reason) => {
+    const aborted = async (when: (calls: number) => boolean, sampler: SamplerUnderTest = ownSampler("reference")) => {
+      const controller = new AbortController();
+      let calls = 0;
+      const aborting: SamplerUnderTest = (call) => {
+        if (when(++calls)) controller.abort(reason);
+        return sampler(call);
+      };
+      return findInvariances(aborting, { signal: controller.signal, only: ["repeated-call", "greedy"] }).then(() => "resolved", (error: unknown) => [error, calls]);
+    };
+    expect(await aborted((calls) => calls === 1)).toEqual([reason, 1]);
+    expect(await aborted((calls) => calls === 4)).toEqual([reason, 4]);
+    // What a sampler throws that was cut off says nothing of it.
+    expect(await aborted((calls) => calls === 4, (call) => (call.rows === 3 || call.rows === 1 ? rightSampler(call) : Promise.reject(new Error("cut off"))))).toEqual([reason, 4]);
+    await expect(findInvariances(rightSampler, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const last = new AbortController();
+    await expect(findInvariances(rightSampler, { signal: last.signal, only: ["greedy"], onProgress: ({ name }) => name === null && last.abort(reason) })).rejects.toBe(reason);
+  });
+
+  test("a timer can abort a sampler that never waits", async () => {
+    await expect(findInvariances(rightSampler, { signal: AbortSignal.timeout(1) })).rejects.toMatchObject({ name: "TimeoutError" });
+  });
+
+  test("what calls did not suffice for has not passed", async () => {
+    const { findings, unasked, passed, calls } = await findInvariances(rightSampler, { maxCalls: 30 });
+    expect({ passed, calls }).toEqual({ passed: false, calls: 30 });
+    expect(unasked!.length).toBeGreaterThan(20);
+    expect(findings.filter(({ why }) => why === "no more calls may be made").map(({ name }) => name)).toEqual(unasked);
+    expect(await findInvariances(rightSampler, { only: ["greedy"] })).toMatchObject({ passed: true, unasked: [] });
   });
 
   test("what is asked on request, and what a sampler that never repeats itself is not asked", async () => {

@@ -107,6 +107,7 @@ async function answer(mode, dir) {
   if (mode === "garbage") return writeFileSync(dir + "/tokens.npy", "tokens");
   const { rows, size, samples, tokens } = draw(mode, dir);
   if (mode === "shape") return write(dir, "<i8", [rows + 1], BigInt64Array.from([...tokens.slice(0, rows), 0], BigInt));
+  if (mode === "one-a-row") return write(dir, "<i8", [rows], BigInt64Array.from(tokens.slice(0, rows), BigInt));
   if (mode === "floats") return write(dir, "<f4", [rows, samples], Float32Array.from(tokens));
   if (mode === "past-end") tokens[0] = size;
   if (mode === "negative") tokens[0] = -1;
@@ -118,14 +119,19 @@ async function answer(mode, dir) {
 const [mode, dir] = process.argv.slice(2);
 if (mode.startsWith("serve")) {
   console.log("a library says hello");
+  let answers = 0;
   for await (const line of createInterface({ input: process.stdin })) {
     if (mode === "serve-garbage") console.log("{dir");
     else if (mode === "serve-endless-line") process.stdout.write("{" + "x".repeat(5e7));
     else if (mode === "serve-error") console.log(JSON.stringify({ error: "out of memory" }));
     else if (mode === "serve-end") process.exit(4);
+    else if (mode === "serve-leave") process.exit(0);
     else {
-      await answer(mode.slice(6), JSON.parse(line).dir);
+      // serve-2-right: two answers of each process, and it leaves.
+      const [, lives, what] = /^serve-(?:(\\d+)-)?(.*)$/.exec(mode);
+      await answer(what, JSON.parse(line).dir);
       console.log("{}");
+      if (++answers === Number(lives)) process.exit(0);
     }
   }
 } else await answer(mode, dir.replace(/^--dir=/, ""));

@@ -158,6 +158,24 @@ export async function main(weights: Uint16Array, hiddenStates: Float32Array): Pr
 }
 `;
 
+/** Options may be said to be undefined, as CheckOptions has it. */
+const VERIFIER = `
+import { check, findInvariances, goodnessOfFit, ownSampler, replay, SequentialGoodnessOfFit, type CheckDocument, type ReplayInputs } from "flash-sampling/verify";
+export const checked = (logits: Float32Array): Promise<CheckDocument> => check({ logits, tokens: [0], seed: 1n, temperature: undefined, numSamples: undefined, signal: undefined });
+export const found = findInvariances(ownSampler(), { name: undefined, only: undefined, maxCalls: undefined, signal: undefined, onProgress: undefined });
+export const fit = goodnessOfFit({ logits: Float32Array.of(0), tokens: [0], shape: undefined, vocabSize: undefined, temperature: undefined, alpha: undefined, axes: undefined, shards: undefined });
+export const stream = new SequentialGoodnessOfFit({ logits: Float32Array.of(0), alpha: undefined }).add({ tokens: [0], shape: undefined });
+const inputs: ReplayInputs = { weights: "w.npy", hiddenStates: Float32Array.of(0), tensor: undefined, signal: undefined, onProgress: undefined };
+export const again = replay({}, inputs, "auto");
+// @ts-expect-error: a name that is not there
+export const misnamed = findInvariances(ownSampler(), { max: 3 });
+`;
+
+const CUDA_CONSUMER = `
+import * as cuda from "flash-sampling/cuda";
+export const names: readonly string[] = Object.keys(cuda);
+`;
+
 /** Who imports the WebGPU backend needs the types of WebGPU, from @webgpu/types or from a later TypeScript. */
 const WEBGPU_CONSUMER = `
 import { GpuError, webgpuObstacle, type GpuErrorKind } from "flash-sampling/webgpu";
@@ -169,9 +187,12 @@ webgpuObstacle(42);
 
 describe("the types resolve, with all their own files checked, for", () => {
   const bundler = { module: "ESNext", moduleResolution: "bundler", lib: ["ES2022", "DOM"] };
+  // Alone: what one entry declares for itself must not hide what another one lacks.
+  const alone = Object.entries({ "flash-sampling": CONSUMER, verify: VERIFIER, cuda: CUDA_CONSUMER });
   it.each([
     { name: "Node", source: CONSUMER, options: { module: "NodeNext", moduleResolution: "NodeNext", lib: ["ES2022"], types: ["node"], typeRoots: [join(root, "node_modules/@types")] } },
-    { name: "a bundler", source: CONSUMER, options: { ...bundler, types: [] } },
+    { name: "a bundler", source: CONSUMER + VERIFIER + CUDA_CONSUMER, options: { ...bundler, types: [] } },
+    ...alone.map(([entry, source]) => ({ name: `a bundler, ${entry} alone`, source, options: { ...bundler, types: [] } })),
     { name: "a bundler with WebGPU", source: CONSUMER + WEBGPU_CONSUMER, options: { ...bundler, types: ["@webgpu/types"], typeRoots: [join(root, "node_modules")] } },
   ])("$name", { timeout: TIMEOUT }, async ({ name, source, options }) => {
     const folder = join(app.folder, `types for ${name}`);

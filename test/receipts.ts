@@ -1,12 +1,11 @@
 /** Receipts of every kind of draw, made on any backend: what the tests of receipts share. */
 import { createSampler, sampleLogits, type BackendName, type DrawOptions, type FloatData, type HeadArray } from "../src/index.js";
-import type { ReplayInputs } from "../src/verify/receipt-replay.js";
 import { receiptOf, type Receipt } from "../src/verify/receipt.js";
 import { DTYPES, Inputs, makeWeights } from "./problems.js";
 
 export interface ReceiptCase {
   readonly name: string;
-  readonly inputs: ReplayInputs;
+  readonly inputs: { readonly weights: HeadArray; readonly hiddenStates: FloatData } | { readonly logits: FloatData };
   readonly options: DrawOptions;
 }
 

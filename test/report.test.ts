@@ -9,14 +9,20 @@ import { report } from "../src/verify/report/report.js";
 import { deviation, standardized } from "../src/verify/report/statistics.js";
 import { corpusCheck, failedCheck, gof, hostile, HOSTILE, invariance, otherInputs, passedCheck, replayed } from "./report-documents.js";
 
-const ALL = { check: failedCheck(300), gof: gof({ bias: 0.8 }), invariance: invariance(), "corpus-check": corpusCheck(), replay: replayed() } as const;
+const ALL = {
+  check: { ...failedCheck(300), explainedBy: null },
+  gof: { ...gof({ bias: 0.8 }), inputs: { tokens: ["t.npy"], logits: "l.npy", axes: null, shards: 1, sequential: false } },
+  invariance: { ...invariance(), unasked: ["top-p"] },
+  "corpus-check": { ...corpusCheck(), inputs: { tokens: null, command: ["python3", "my_server.py"], server: true, reads: ["samples"], only: null, skip: "top-*" } },
+  replay: replayed(),
+} as const;
 /** Later than the first version of the documents. */
-const OPTIONAL = new Set(["check.inputs.position", "check.inputs.sequence", "invariance.seed", "invariance.reads"]);
+const OPTIONAL = new Set(["check.inputs.position", "check.inputs.sequence", "invariance.seed", "invariance.reads", "invariance.unasked", "check.explainedBy", "gof.inputs", "corpus-check.inputs"]);
 const KINDS = Object.keys(ALL) as (keyof typeof ALL)[];
 
 /** Rows of the table with this name, cell by cell, without markup. */
 function rowsOf(page: string, name: string): string[][] {
-  const table = new RegExp(`<table aria-label="${name}">(.*?)</table>`, "s").exec(page)?.[1];
+  const table = new RegExp(`<table aria-label="${name}"[^>]*>(.*?)</table>`, "s").exec(page)?.[1];
   if (table === undefined) throw new Error(`no table ${name}`);
   return [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].slice(1).map(([, row]) => [...row!.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell]) => cell!.replace(/<[^>]*>/g, "").trim()));
 }
@@ -51,7 +57,7 @@ describe("the page", () => {
     expect(page).toContain("<title>Sampling report: 5 of 7 failed</title>");
     expect([...page.matchAll(/<h2[^>]*>(.*?)<\/h2>\s*<p class="verdict (\w+)"><strong>(.*?)<\/strong> (.*?)<\/p>/g)].map(([, title, , word, why]) => [title, word, why].map((text) => text!.replace(/<[^>]*>/g, "")))).toEqual([
       ["1. Check of flash-sampling, rule 1.0", "✓ Passed.", "Of 2,000 draws: 1,998 exact, 2 near-ties within the stated errors, 0 wrong."],
-      ["2. Goodness of fit", "✗ Failed.", "2 of 5 tests failed: G-test, tail. token 2600 was drawn 402 times, 511.8 expected"],
+      ["2. Goodness of fit", "✗ Failed.", "2 of 5 tests failed: G-test; tail. G-test: token 2600 was drawn 402 times, 511.8 expected"],
       ["3. Invariance of python3 sampler.py", "✗ Failed.", "3 kept, 1 broken, 1 skipped. Broken: batch-size."],
       ["4. Edge corpus", "✗ Failed.", "33 passed, 2 failed, 1 missing, 4 skipped."],
       ["5. Replay of a receipt", "✗ Failed.", "Of 3 backends: 1 confirmed, 1 could not run, 1 differ or failed: webgpu."],
@@ -77,6 +83,13 @@ describe("the page", () => {
     const page = report([failedCheck(300)]);
     for (const fact of ["0.2.0", "1.0", "vllm-mrv2", "engine option <bdi>block-v</bdi>", "1024", "42", "0.7", "128256", "5f".repeat(32), "0.000030517578125", "31", "the row&#39;s index"]) expect(page).toContain(fact);
     expect(report([invariance()])).toContain("samples, top-k");
+    const command = (document: VerifyDocument) => /<h3>To reproduce<\/h3>\n<pre tabindex="0"><bdi>(.*?)</.exec(report([document]))?.[1];
+    expect([gof(), corpusCheck()].map(command)).toEqual([undefined, undefined]);
+    const inputs = { tokens: ["/home/me/my tokens.npy", "b.npy"], logits: "C:\\l.npy", axes: ["row", "sample"], shards: 8, sequential: true };
+    expect(command({ ...gof(), inputs })).toBe("flash-sampling gof --tokens &#39;my tokens.npy&#39; b.npy --logits l.npy --temperature 1 --alpha 0.001 --axes row,sample --shards 8 --sequential");
+    const none = { command: null, server: false, reads: [], only: null, skip: null };
+    expect(command({ ...corpusCheck(), exact: true, inputs: { ...none, tokens: "out/tokens/", skip: "head-*" } })).toBe("flash-sampling corpus check --tokens tokens --exact --skip &#39;head-*&#39;");
+    expect(command({ ...corpusCheck(), inputs: { ...none, tokens: null, command: ["python3", "my_server.py"], server: true } })).toBe("flash-sampling corpus check --server --reads none -- python3 my_server.py");
   });
 
   test("takes documents that do not say position, sequence, seed and what is read", () => {
@@ -157,6 +170,27 @@ describe("goodness of fit", () => {
     expect(rows("Tokens furthest off", /<text class="number"[^>]*text-anchor="end">(.*?)<\/text>/g)).toEqual(furthest);
   });
 
+  test("names first the test that is strongest for its threshold, and no threshold of a test without one", () => {
+    const [first, second, ...rest] = gof({ bias: 0.8 }).tests;
+    const tests = [{ ...first!, name: "a, b", pValue: 1e-20 }, { ...second!, name: "c, d", pValue: 1e-25, threshold: 1e-6 }, { ...rest[0]!, name: "support", pValue: 1, threshold: Number.MIN_VALUE }];
+    const page = report([{ ...gof({ bias: 0.8 }), tests }]);
+    expect(page.replace(/<[^>]*>/g, "")).toContain("2 of 3 tests failed: c, d; a, b. c, d: gaps of 10 to 15: 5136 draws, 6420.1 expected");
+    expect(rowsOf(page, "p-values and thresholds").map((row) => row[2])).toEqual(["4e-4", "1e-6", "–"]);
+    expect(rowsOf(page, "Tests: one fails when its p-value is below its threshold").map((row) => row[6])).toEqual(["4e-4", "1e-6", "–"]);
+    expect(page).not.toContain("4.94e-324");
+    expect(page.match(/class="threshold" d="M[^"]*v12/g)).toHaveLength(4);
+  });
+
+  test("tells what a pass of few draws is worth, and biases as shares", () => {
+    const power = [{ what: "relative increase of token 3, of probability 0.1", smallest: 0.253, probability: 0.9 }, { what: "relative increase of the mass at gap 0-5, of probability 0.9", smallest: 30, probability: 0.9 }];
+    const page = report([{ ...gof(), power }]);
+    expect(page).toContain("But so few draws show only gross faults.");
+    expect(rowsOf(page, "Smallest biases that so many draws would show").map((row) => row[1])).toEqual(["+25.3 %", "31 times as often"]);
+    const all = { what: "root mean square of relative biases of all tokens, random in sign", smallest: 0.17, probability: 0.9 };
+    expect(report([{ ...gof(), power: [...power, all] }])).not.toContain("gross");
+    expect(report([{ ...gof(), power: [{ ...power[0]!, smallest: 0.05 }] }])).not.toContain("gross");
+  });
+
   test("has no picture of what is not there", () => {
     const page = report([{ ...gof(), tests: [], bins: [], binCount: 0, tail: [], tokens: [], power: [] }]);
     expect(page).not.toContain("<figure>");
@@ -175,6 +209,29 @@ describe("invariance", () => {
       ["– skipped", "top-p"],
       ["✓ kept", "seeds"],
     ]);
+  });
+});
+
+describe("invariances of what may be drawn, and of what was not asked", () => {
+  test("tell allowed and drawn, and mark none of them", () => {
+    const [, broken] = invariance().findings;
+    const page = report([{ ...invariance(), findings: [{ ...broken!, name: "top-k" }] }]);
+    expect(page).toContain("; row 0, allowed and drawn.");
+    expect(page).toMatch(/<td class="text">allowed<\/td>.*<\/tr>\n<tr><td class="text">drawn<\/td>/);
+    expect(page).not.toContain("<mark>");
+  });
+
+  test("tell one list alone as what was drawn", () => {
+    const [, broken] = invariance().findings;
+    const page = report([{ ...invariance(), findings: [{ ...broken!, name: "token-range", smallest: { ...broken!.smallest!, before: [] } }] }]);
+    expect(page).toContain("; row 0, drawn.");
+    expect(page).toContain('<table aria-label="Tokens drawn: token-range">');
+    expect(page).not.toMatch(/allowed|<td class="text">after/);
+  });
+
+  test("name what calls did not suffice for", () => {
+    expect(report([{ ...invariance(false), passed: false, unasked: ["top-p"] }])).toContain("1 skipped. Calls did not suffice to ask top-p.</p>");
+    expect(() => report([{ ...invariance(false), unasked: ["top-p"] }])).toThrow('"documents[0]: invariance.passed" expected false beside questions that were not asked, got true');
   });
 });
 
@@ -277,7 +334,7 @@ describe("what is refused", () => {
     ["a document by itself", passedCheck(), '"documents" expected a list of documents, got Object'],
     ["no document", [], '"documents" expected 1 to 1000, got 0'],
     ["null", [null], '"documents[0]: kind" expected check, gof, invariance, corpus-check, replay, got undefined'],
-    ["another document", [passedCheck(), { kind: "receipt" }], '"documents[1]: kind" expected check, gof, invariance, corpus-check, replay, got "receipt"'],
+    ["another document", [passedCheck(), { kind: "receipt" }], '"documents[1]: kind" expected check, gof, invariance, corpus-check, replay, got "receipt": flash-sampling replay --document writes what comes of it'],
     ["a verdict of another version", [{ ...ALL.check, draws: [{ ...ALL.check.draws[0], verdict: "odd" }] }], '"documents[0]: check.draws[0].verdict" expected exact, near-tie, wrong, got "odd"'],
     ["too many bins", [{ ...ALL.gof, bins: Array.from({ length: 1001 }, () => ALL.gof.bins[0]) }], '"documents[0]: gof.bins" expected a list of at most 1000, got 1001'],
     ["an endless name", [{ ...ALL.invariance, version: "x".repeat(1001) }], '"documents[0]: invariance.version" expected text of at most 1000 characters, got 1001'],

@@ -1,7 +1,8 @@
 /** The arrays that check reads beside logits and hidden states: tokens, a mask, and what may differ from row to row. */
 import { readNpyDoubles, readNpyStored, type StoredArray, type StoredKinds } from "../head/npy.js";
-import { openSource, type ByteSource } from "../head/source.js";
+import type { ByteSource } from "../head/source.js";
 import type { TokenMask } from "../verify/check.js";
+import { withArray } from "./read.js";
 
 export interface TokenFile {
   readonly tokens: ArrayLike<number | bigint>;
@@ -13,14 +14,15 @@ export interface TokenFile {
  * numSamples: undefined to take it from the shape
  */
 export async function readTokens(place: string, rowCount: number, numSamples: number | undefined): Promise<TokenFile> {
-  return withSource(place, async (source) => {
+  return withArray(place, async (source) => {
     const { data, shape } = await readNpyStored(source);
     const samples = numSamples ?? (shape.length === 2 ? shape[1]! : data.length / rowCount);
-    const expected = numSamples === undefined ? "" : ` * ${numSamples}`;
     const isFlat = shape.length === 1 && data.length === rowCount * samples;
     const isMatrix = shape.length === 2 && shape[0] === rowCount && shape[1] === samples;
     if (!Number.isInteger(samples) || samples < 1 || (!isFlat && !isMatrix)) {
-      throw new RangeError(`"--tokens" expected shape [B], [B, samples] or [B * samples] for B = ${rowCount}${expected} draws, got [${shape.join(", ")}]`);
+      const said = numSamples === undefined ? "" : ` and ${numSamples} samples`;
+      const question = shape.length === 2 && shape[1] === rowCount ? ": transpose it, if it is [samples, B]" : "";
+      throw new RangeError(`"--tokens" expected shape [B], [B, samples] or [B * samples] for B = ${rowCount} ${rowCount === 1 ? "row" : "rows"}${said}, got [${shape.join(", ")}]${question}`);
     }
     return { tokens: data, numSamples: samples };
   });
@@ -30,7 +32,7 @@ const MASK_KINDS: StoredKinds = { expected: "words (u4, i4) or values (b1, u1, i
 
 /** [B, width], [1, width] or [width] */
 export async function readMask(place: string): Promise<TokenMask> {
-  return withSource(place, async (source) => {
+  return withArray(place, async (source) => {
     const { data, shape } = await readNpyStored(source, MASK_KINDS);
     if (shape.length < 1 || shape.length > 2 || data.length === 0) throw new RangeError(`"--mask" expected shape [B, width] or [width] with at least one element, got [${shape.join(", ")}]`);
     const { buffer, byteOffset, length, BYTES_PER_ELEMENT } = data;
@@ -56,18 +58,9 @@ export async function readTemperatures(place: string, rowCount: number): Promise
 }
 
 async function readColumn<Data extends ArrayLike<number | bigint>>(label: string, place: string, rowCount: number, read: (source: ByteSource) => Promise<StoredArray<Data>>): Promise<Data> {
-  return withSource(place, async (source) => {
+  return withArray(place, async (source) => {
     const { data, shape } = await read(source);
     if (shape.length === 1 && data.length === rowCount) return data;
     throw new RangeError(`"${label}" expected shape [${rowCount}], one a row, got [${shape.join(", ")}]`);
   });
-}
-
-async function withSource<Result>(place: string, read: (source: ByteSource) => Promise<Result>): Promise<Result> {
-  const source = await openSource(place);
-  try {
-    return await read(source);
-  } finally {
-    await source.close();
-  }
 }

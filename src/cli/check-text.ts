@@ -1,5 +1,5 @@
 /** A check for people: the answer first, then what is wrong, then what was close. */
-import { caveats, drawText, placeText, summaryText } from "../verify/check/sentences.js";
+import { caveats, drawText, hintText, placeText, summaryText } from "../verify/check/sentences.js";
 import type { CheckDocument, CheckedDraw } from "../verify/documents.js";
 import { engines } from "../verify/engines/list.js";
 import { green, red } from "./color.js";
@@ -8,20 +8,13 @@ import { toLine } from "./exit.js";
 /** limit: so many lines of each verdict. ranks: how many wrong draws were to get their rank. */
 export function* checkLines(document: CheckDocument, limit: number, ranks: number): Generator<string> {
   yield `${(document.passed ? green : red)(summaryText(document))}\n`;
-  if (isOfOtherDraws(document)) yield "most draws differ: another seed, position, sequence, temperature or engine?\n";
+  const hint = hintText(document);
   // Options of an engine are anybody's text.
+  if (hint !== null) yield `${toLine(hint)}\n`;
   for (const caveat of caveats(document)) yield `${caveat.startsWith("UNPROVEN") ? red(toLine(caveat)) : toLine(caveat)}\n`;
   yield* verdictLines(document, "wrong", limit);
   if (document.counts.wrong > ranks) yield `rank and probability: of the first ${ranks} at most (--ranks)\n`;
   yield* verdictLines(document, "near-tie", limit);
-}
-
-/** Draws of which half say something. */
-const FEWEST_TOLD = 8;
-
-/** More than half are wrong, and all tokens could have been drawn: so it looks where what was drawn is not what is checked. */
-function isOfOtherDraws({ draws, counts }: CheckDocument): boolean {
-  return draws.length >= FEWEST_TOLD && 2 * counts.wrong > draws.length && draws.every(({ fault }) => fault === null);
 }
 
 function* verdictLines(document: CheckDocument, verdict: CheckedDraw["verdict"], limit: number): Generator<string> {

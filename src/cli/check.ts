@@ -1,6 +1,7 @@
 /** `flash-sampling check`: whether tokens were drawn as they should have been. */
 import type { Command } from "commander";
 import { BACKENDS } from "../backends/list.js";
+import { describe } from "../describe.js";
 import { annotations } from "../verify/annotations.js";
 import { ENGINE_NAMES } from "../verify/check.js";
 import { DEFAULT_RANKS, OURS, readsNoSequence } from "../verify/check/options.js";
@@ -11,7 +12,7 @@ import { checkFiles, isGiven, type CheckInputs } from "./check-inputs.js";
 import { checkLines, engineLines } from "./check-text.js";
 import { drawsFromHead, requireBackend, scalesLocation } from "./draw.js";
 import { EXIT_WRONG } from "./exit.js";
-import { addInputOptions, addStreamOptions, localPaths, readAddress, readChoice, readNumSamples, readSeed, readWhole } from "./options.js";
+import { addInputOptions, addStreamOptions, localPaths, meant, readAddress, readChoice, readNumSamples, readSeed, readWhole } from "./options.js";
 import { jsonPieces, print } from "./print.js";
 import { checkOutputs, writeWhole, type LocalInputs } from "./write.js";
 
@@ -51,7 +52,7 @@ Examples:
 
 export function addCheck(program: Command): void {
   const command = program.command("check").description("check tokens against the rule, or the replay of another engine's sampler");
-  command.option("--tokens <file>", "tokens: .npy of any integers, [B], [B, samples] or [B * samples]", (text) => readAddress("--tokens", text));
+  command.option("--tokens <file>", "tokens: .npy of any integers, [B], [B, samples] or [B * samples]; - is stdin", (text) => readAddress("--tokens", text));
   addInputOptions(command)
     .option("--seed <n>", "0 to 2^64-1, decimal or 0x hex", readSeed)
     .option("--seeds <file>", "one a row: .npy of integers [B]; --sequence is then 0", (text) => readAddress("--seeds", text));
@@ -62,7 +63,7 @@ export function addCheck(program: Command): void {
     .option("--num-samples <n>", "draws a row (default: by the shape of the tokens)", readNumSamples)
     .option("--vocab-size <n>", "tokens from n on are padding (default: none is)", (text) => readWhole("--vocab-size", text, 1, 2 ** 31))
     .option("--mask <file>", "allowed tokens: .npy words u4 or i4 [B, V / 32], lowest bit first, or b1 or u1 [B, V]; one row may serve all", (text) => readAddress("--mask", text))
-    .option("--engine <name>", `who drew: ${ENGINE_NAMES.join(", ")}`, (text) => readChoice("--engine", text, ENGINE_NAMES), OURS)
+    .option("--engine <name>", `who drew: ${ENGINE_NAMES.join(", ")}`, readEngine, OURS)
     .option("--engine-option <name=value>", "of the engine; may be repeated", (text, before: string[] | undefined) => [...(before ?? []), text])
     .option("--engines", "list the engines, what is proven of each, and their options")
     .option("--logit-error <error>", `${ARITHMETICS.join(", ")}, or absolute,relative (default: f32 of a head, none of logits)`, readLogitError)
@@ -75,6 +76,12 @@ export function addCheck(program: Command): void {
     .option("--github", "also print annotations of GitHub Actions")
     .addHelpText("after", EXAMPLES)
     .action((inputs: Asked) => (inputs.engines ? print(engineLines()) : checkTokens(inputs, command)));
+}
+
+/** @throws RangeError unless text names an engine */
+function readEngine(text: string): string {
+  if (ENGINE_NAMES.includes(text)) return text;
+  throw new RangeError(`"--engine" expected ${ENGINE_NAMES.join(", ")}, got ${describe(text)}${meant(text, ENGINE_NAMES)}: check --engines describes them`);
 }
 
 /** @throws RangeError unless text names an arithmetic, or is two numbers of 0 or more */
@@ -104,18 +111,21 @@ async function checkTokens(inputs: Asked, command: Command): Promise<void> {
 function checkChoices(inputs: Asked, command: Command): void {
   if (inputs.tokens === undefined) throw new TypeError('"--tokens" expected the tokens to check, got none');
   drawsFromHead(inputs);
-  if ((inputs.seed === undefined) === (inputs.seeds === undefined)) {
-    throw new TypeError(`"--seed" expected, or --seeds in its place, got ${inputs.seed === undefined ? "neither" : "both"}`);
+  const { tokens, logits, hidden, mask, seeds, temperatures, positions, sequences } = inputs;
+  if ([tokens, logits, hidden, mask, seeds, temperatures, positions, sequences].filter((place) => place === "-").length > 1) {
+    throw new RangeError('"--tokens" expected one array from stdin, got more');
   }
+  if (inputs.seed === undefined && inputs.seeds === undefined) throw new TypeError('"--seed" expected the seed of the draws (or --seeds with one a row), got none');
+  if (inputs.seed !== undefined && inputs.seeds !== undefined) throw new TypeError('"--seeds" expected no --seed beside it, got both');
   for (const name of ["temperature", "position", "sequence"] as const) {
     if (inputs[`${name}s`] === undefined || !isGiven(command, name)) continue;
-    throw new TypeError(`"--${name}s" expected in place of --${name}, got both`);
+    throw new TypeError(`"--${name}s" expected no --${name} beside it, got both`);
   }
   for (const name of ["sequence", "sequences"] as const) {
     if (inputs.engine !== OURS && isGiven(command, name)) throw readsNoSequence(`--${name}`, inputs.engine);
   }
   // Annotations among the lines of a document would spoil it.
-  if (inputs.github && inputs.json) throw new TypeError('"--github" expected without --json, got both: --document writes the document to a file');
+  if (inputs.github && inputs.json) throw new TypeError('"--github" expected no --json beside it, got both: --document writes the document to a file');
 }
 
 /** What is read of this machine's files, by the options that name it. */

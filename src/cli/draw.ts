@@ -60,10 +60,10 @@ export function drawsFromHead(inputs: Pick<DrawInputs, "weights" | "hidden" | "l
   const hasLogits = weights === undefined && hidden === undefined && logits !== undefined;
   if (!hasHead && !hasLogits) {
     const given = (["weights", "hidden", "logits"] as const).filter((name) => inputs[name] !== undefined).map((name) => `--${name}`);
-    throw new TypeError(`"--weights" expected with --hidden, or --logits alone, got ${given.join(" and ") || "none"}`);
+    throw new TypeError(`"--weights" expected a head, and --hidden beside it (or --logits alone in their place), got ${given.join(" and ") || "none"}`);
   }
   if (hasLogits && (inputs.tensor ?? inputs.scales) !== undefined) {
-    throw new TypeError(`"${inputs.tensor === undefined ? "--scales" : "--tensor"}" expected --weights, got --logits`);
+    throw new TypeError(`"${inputs.tensor === undefined ? "--scales" : "--tensor"}" expected --weights beside it, got --logits`);
   }
   return hasHead;
 }

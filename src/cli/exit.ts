@@ -1,8 +1,9 @@
 /** How a run ends: its exit code, its one line on stderr, and what Ctrl-C and a closed pipe do. */
 import { constants } from "node:os";
-import { CommanderError } from "commander";
+import { CommanderError, type Command } from "commander";
 import { describe, visible } from "../describe.js";
 import { InvalidRowError } from "../outcome.js";
+import { withOption } from "./labels.js";
 import { usageMessage } from "./usage.js";
 
 /** The command was understood and ran; the answer is no. */
@@ -15,13 +16,13 @@ export const EXIT_INTERRUPTED = 130;
 /** A "no" that is no fault of the arguments: a backend that does not run here. */
 export class WrongOutcome extends Error {}
 
-/** Sets the exit code for what a verb threw, and says it in one line. Never throws, never prints a stack. */
-export function reportFailure(error: unknown): void {
+/** Sets the exit code for what a verb threw, and says it in one line. Never throws, never prints a stack. command: the verb's */
+export function reportFailure(error: unknown, command?: Command): void {
   const code = exitCode(error);
   process.exitCode = code;
   // commander has printed help, version or nothing by now; only its errors still have to be said.
   if (error instanceof CommanderError && (code === 0 || error.code === "commander.help")) return;
-  say(code === EXIT_INTERRUPTED ? "interrupted" : toMessage(error));
+  say(code === EXIT_INTERRUPTED ? "interrupted" : toMessage(error, command));
 }
 
 function say(message: string): void {
@@ -37,9 +38,10 @@ function exitCode(error: unknown): number {
   return error.message.startsWith('"') ? EXIT_MISUSE : EXIT_WRONG;
 }
 
-function toMessage(error: unknown): string {
-  if (error instanceof CommanderError) return usageMessage(error);
-  return error instanceof Error ? error.message : describe(error);
+function toMessage(error: unknown, command: Command | undefined): string {
+  if (error instanceof CommanderError) return usageMessage(error, command);
+  const message = error instanceof Error ? error.message : describe(error);
+  return command === undefined ? message : withOption(message, command);
 }
 
 /** Characters of a message: an error must not scroll away what came before it. */

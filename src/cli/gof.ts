@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { describe } from "../describe.js";
 import { readNpyDoubles, readNpyStored } from "../head/npy.js";
-import { openSource, type ByteSource } from "../head/source.js";
 import type { GofDocument, GofTest } from "../verify/documents.js";
+import { biasText, showsOnlyGross } from "../verify/gof/biases.js";
 import { goodnessOfFit } from "../verify/gof/gof.js";
 import { checkAxes, DEFAULT_ALPHA, type JudgedBy } from "../verify/gof/input.js";
 import { numberText } from "../verify/gof/names.js";
@@ -11,9 +11,10 @@ import { SequentialGoodnessOfFit, type TokenBatch } from "../verify/gof/sequenti
 import { junitPieces } from "../verify/junit.js";
 import { green, red } from "./color.js";
 import { EXIT_WRONG } from "./exit.js";
-import { localPaths, readAddress, readWhole } from "./options.js";
+import { localPath, localPaths, readAddress, readWhole } from "./options.js";
+import { withoutSecrets } from "./places.js";
 import { print } from "./print.js";
-import { stdinNpy } from "./stdin.js";
+import { withArray } from "./read.js";
 import { formatTable } from "./table.js";
 import { checkOutputs, writeWhole, type LocalInputs } from "./write.js";
 
@@ -35,7 +36,8 @@ const EXAMPLES = `
 Tests the counts of tokens (a G-test over bins, tail masses, single tokens,
 rows) and whether neighbours along each axis are independent. Correct tokens
 raise an alarm with probability alpha. Prints what is off, and what so many
-draws can find. docs/goodness-of-fit.md tells how.
+draws can find. docs/goodness-of-fit.md tells how; its section "What to draw"
+has the rows of logits, and how many draws of each find which fault.
 
 Examples:
   $ flash-sampling sample --logits l.npy --seed 1 --num-samples 10000 \\
@@ -80,7 +82,8 @@ async function gof(inputs: GofInputs): Promise<void> {
   if ([...places, inputs.logits].filter((place) => place === "-").length > 1) throw new RangeError('"--tokens" expected one array from stdin, got more');
   const paths = await checkOutputs({ "--document": inputs.document, "--junit": inputs.junit }, localInputs(inputs));
   const judge = await readJudge(inputs);
-  const document = sequential ? await judgeStream(places, judge) : goodnessOfFit({ ...judge, ...(await readTokens(places[0]!)) });
+  const found = sequential ? await judgeStream(places, judge) : goodnessOfFit({ ...judge, ...(await readTokens(places[0]!)) });
+  const document: GofDocument = { ...found, inputs: toldInputs(inputs) };
   if (!document.passed) process.exitCode = EXIT_WRONG;
   const json = `${JSON.stringify(document)}\n`;
   if (paths["--document"] !== null) await writeWhole("--document", paths["--document"], json);
@@ -94,6 +97,12 @@ function localInputs({ tokens, logits }: GofInputs): LocalInputs {
   return localPaths({ logits, ...Object.fromEntries(named) });
 }
 
+/** What it takes to run this again, without the keys that an address may hold. */
+function toldInputs({ tokens, logits, axes, shards, sequential = false }: GofInputs): NonNullable<GofDocument["inputs"]> {
+  const told = (place: string) => (place === "-" || localPath(place) !== null ? place : withoutSecrets(place));
+  return { tokens: tokens.map(told), logits: told(logits), axes: axes ?? null, shards, sequential };
+}
+
 async function judgeStream(places: readonly string[], judge: JudgedBy): Promise<GofDocument> {
   const stream = new SequentialGoodnessOfFit(judge);
   for (const place of places) {
@@ -104,7 +113,7 @@ async function judgeStream(places: readonly string[], judge: JudgedBy): Promise<
 }
 
 async function readJudge({ logits: place, temperature, alpha, axes, shards }: GofInputs): Promise<JudgedBy> {
-  const { data: logits, shape } = await read(place, readNpyDoubles);
+  const { data: logits, shape } = await withArray(place, readNpyDoubles);
   if (shape.length < 1 || shape.length > 2 || logits.length === 0) {
     throw new RangeError(`"--logits" expected shape [V] or [B, V] with at least one number, got [${shape.join(", ")}]`);
   }
@@ -112,28 +121,24 @@ async function readJudge({ logits: place, temperature, alpha, axes, shards }: Go
 }
 
 async function readTokens(place: string): Promise<TokenBatch> {
-  const { data: tokens, shape } = await read(place, (source) => readNpyStored(source));
+  const { data: tokens, shape } = await withArray(place, (source) => readNpyStored(source));
   return { tokens, shape };
 }
 
-async function read<Result>(place: string, reader: (source: ByteSource) => Promise<Result>): Promise<Result> {
-  const source = await (place === "-" ? stdinNpy() : openSource(place));
-  try {
-    return await reader(source);
-  } finally {
-    await source.close();
-  }
-}
+const ONLY_GROSS = `But so few draws find only gross faults: no bias that is spread over all tokens, and none of a
+single one that is small. docs/goodness-of-fit.md, "What to draw", says how many find what.
+`;
 
 function* toText(document: GofDocument): Generator<string> {
-  const { passed, draws, distributions, vocabSize, temperature, alpha, tests, looks } = document;
+  const { passed, draws, distributions, vocabSize, temperature, alpha, tests, looks, power } = document;
   const failed = tests.filter((test) => !test.passed);
   yield passed ? `${green("passed")}: nothing speaks against softmax(logits / ${temperature})\n` : `${red("failed")}: the tokens do not follow softmax(logits / ${temperature})\n`;
+  if (passed && showsOnlyGross(power)) yield ONLY_GROSS;
   yield `${draws} draws from ${distributions} distribution${distributions === 1 ? "" : "s"} over ${vocabSize} tokens, false-alarm rate ${alpha}${looks > 1 ? `, ${looks} looks` : ""}\n\n`;
   yield `${formatTable([["test", "statistic", "degrees", "p-value", "threshold", ""], ...tests.map(testRow)], ["left"])}\n`;
   if (failed.length > 0) yield `\n${failed.map(({ name, detail }) => `${name}: ${detail}`).join("\n")}\n`;
-  if (document.power.length > 0) yield `\nFound with probability ${document.power[0]!.probability}, or more often:\n`;
-  for (const { what, smallest } of document.power) yield `  ${what}: ${numberText(smallest)}\n`;
+  if (power.length > 0) yield `\nSmallest biases that so many draws would show (probability ${power[0]!.probability}):\n`;
+  for (const bias of power) yield `  ${bias.what}: ${biasText(bias)}\n`;
 }
 
 function testRow({ name, statistic, degreesOfFreedom, pValue, threshold, passed }: GofTest): string[] {

@@ -8,10 +8,10 @@ import type { InvarianceDocument, InvarianceFinding } from "../verify/documents.
 import { OPTIONAL_INPUTS, type OptionalInput } from "../verify/invariance/case.js";
 import { DEFAULT_MAX_CALLS, DEFAULT_READS, DEFAULT_SEED, findInvariances, type InvarianceOptions, type InvarianceProgress } from "../verify/invariance/find.js";
 import { INVARIANCES } from "../verify/invariance/list.js";
-import { smallestLines } from "../verify/invariance/sentences.js";
+import { countsText, smallestLines } from "../verify/invariance/sentences.js";
 import { junitPieces } from "../verify/junit.js";
 import { green, red } from "./color.js";
-import { cleanedUp, EXIT_WRONG, toLine } from "./exit.js";
+import { cleanedUp, EXIT_MISUSE, EXIT_WRONG, toLine } from "./exit.js";
 import { moduleHost } from "./module-host.js";
 import { localPaths, readWhole } from "./options.js";
 import { print } from "./print.js";
@@ -37,7 +37,7 @@ interface InvarianceInputs {
 const NAMES = INVARIANCES.map(({ name }) => name);
 const U32_LIMIT = 2 ** 32;
 /** A day: no sampler takes longer. */
-const TIMEOUT_LIMIT = 86_400;
+export const TIMEOUT_LIMIT = 86_400;
 
 const HELP = `
 The command is run once a call. Its last argument, or {dir} in any, is a folder:
@@ -64,7 +64,8 @@ Invariances (r: only if the sampler reads it; *: only by --only or --also):
 ${formatTable(INVARIANCES.map(({ name, needs, onRequest, question }) => [`  ${name}`, `${needs.length > 0 ? "r" : ""}${onRequest === undefined ? "" : "*"}`, question]), ["left", "left", "left"])}
 
 A right sampler is found wrong with a probability below 1e-9. Exit code 1 when
-an invariance is broken, 2 when the sampler does not answer as it should.
+an invariance is broken, 2 when the sampler does not answer as it should, or
+when --max-calls did not suffice to ask for all.
 
 Examples:
   $ flash-sampling invariance -- python my_sampler.py
@@ -106,7 +107,7 @@ function readNames<Name extends string>(label: string, text: string, known: read
   });
 }
 
-function readReads(text: string): readonly OptionalInput[] {
+export function readReads(text: string): readonly OptionalInput[] {
   if (text === "all") return OPTIONAL_INPUTS;
   return text === "none" ? [] : readNames("--reads", text, OPTIONAL_INPUTS);
 }
@@ -118,12 +119,15 @@ async function invariance(command: readonly string[], inputs: InvarianceInputs):
   const { timeout, server = false } = inputs;
   const sampler = module === undefined ? commandSampler({ command, timeout, isServer: server }) : moduleSampler({ host: moduleHost(module), timeout });
   const document = await askSampler(sampler, module ?? command.join(" "), inputs);
-  if (!document.passed) process.exitCode = EXIT_WRONG;
+  if (!document.passed) process.exitCode = isBroken(document) ? EXIT_WRONG : EXIT_MISUSE;
   const json = `${JSON.stringify(document)}\n`;
   if (paths["--document"] !== null) await writeWhole("--document", paths["--document"], json);
   if (paths["--junit"] !== null) await writeWhole("--junit", paths["--junit"], junitPieces(document));
   await print([inputs.json ? json : toText(document)]);
 }
+
+/** Else what has not passed was not asked: --max-calls is too small. */
+const isBroken = ({ findings }: InvarianceDocument): boolean => findings.some(({ status }) => status === "broken");
 
 /** What cannot be told from one option alone. */
 function checkChoices(command: readonly string[], { module, server }: InvarianceInputs): void {
@@ -151,8 +155,9 @@ function invarianceProgress(): { readonly update: (progress: InvarianceProgress)
   let line: ProgressLine | null = null;
   return {
     update({ done, total, name, calls }) {
-      line ??= progressLine({ format: "{value}/{total} {name}, {calls} calls so far" }, total, { name, calls });
-      line.update(done, { name, calls });
+      const payload = { name: name ?? "done", calls };
+      line ??= progressLine({ format: "{value}/{total} {name}, {calls} calls so far" }, total, payload);
+      line.update(done, payload);
     },
     stop: () => line?.stop(),
   };
@@ -160,13 +165,13 @@ function invarianceProgress(): { readonly update: (progress: InvarianceProgress)
 
 const PAINTED = { kept: green, broken: red, skipped: (text: string) => text } as const;
 
-function toText({ sampler, findings, calls, seed, reads }: InvarianceDocument): string {
+function toText(document: InvarianceDocument): string {
+  const { sampler, findings, seed, reads } = document;
   const width = Math.max(...findings.map(({ name }) => name.length));
   const lines = findings.map((finding) => `${PAINTED[finding.status](finding.status.padEnd("skipped".length))}  ${finding.name.padEnd(width)}  ${remark(finding)}`);
   const broken = findings.filter(({ status }) => status === "broken");
-  const count = (status: string) => findings.filter((finding) => finding.status === status).length;
   return [
-    `${sampler}: ${count("kept")} kept, ${count("broken")} broken, ${count("skipped")} skipped, in ${calls} calls (seed ${seed}, reads ${reads!.join(",") || "none"})`,
+    `${sampler}: ${countsText(document)} (seed ${seed}, reads ${reads!.join(",") || "none"})`,
     ...lines,
     ...broken.flatMap(smallestCase),
     "",

@@ -100,7 +100,13 @@ export function readWhole(label: string, text: string, from: number, to: number)
 export function readChoice<Choice extends string>(label: string, text: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
-  throw new RangeError(`"${label}" expected ${choices.join(", ")}, got ${describe(text)}`);
+  throw new RangeError(`"${label}" expected ${choices.join(", ")}, got ${describe(text)}${meant(text, choices)}`);
+}
+
+/** What a text may be the beginning of, as a question in parentheses; "" where that is nothing. Dashes alone begin every option. */
+export function meant(text: string, names: readonly string[]): string {
+  const begun = /\w/.test(text) ? names.filter((name) => name.startsWith(text)) : [];
+  return begun.length === 0 ? "" : ` (did you mean ${begun.join(" or ")}?)`;
 }
 
 /** @throws RangeError unless text is a count of draws a row */

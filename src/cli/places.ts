@@ -22,7 +22,7 @@ function toPlace(text: string | undefined, receipt: string): string | undefined 
 }
 
 /** A query may hold a key, and so may what stands before the host's name. */
-function withoutSecrets(address: string): string {
+export function withoutSecrets(address: string): string {
   const url = new URL(address);
   return `${url.protocol}//${url.host}${url.pathname}`;
 }

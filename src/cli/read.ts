@@ -1,6 +1,6 @@
 /** Matrices from .npy files: a row a request. */
 import { readNpyFloats } from "../head/npy.js";
-import { openSource } from "../head/source.js";
+import { openSource, type ByteSource } from "../head/source.js";
 import type { TaggedFloats } from "../matrix.js";
 import { stdinNpy } from "./stdin.js";
 
@@ -13,13 +13,22 @@ export interface FloatMatrix {
   readonly columns: number;
 }
 
+/** Opens a .npy file for a reader and closes it. place: a path or URL, or "-" for stdin. */
+export async function withArray<Result>(place: string, reader: (source: ByteSource) => Promise<Result>): Promise<Result> {
+  const source = await (place === "-" ? stdinNpy() : openSource(place));
+  try {
+    return await reader(source);
+  } finally {
+    await source.close();
+  }
+}
+
 /**
- * place: a path or URL, or "-" for stdin. An array [n] is one row.
+ * place: as above. An array [n] is one row.
  * @throws RangeError unless it is a non-empty floating-point array of one or two dimensions
  */
 export async function readMatrix(place: string): Promise<FloatMatrix> {
-  const source = await (place === "-" ? stdinNpy() : openSource(place));
-  try {
+  return withArray(place, async (source) => {
     const values = await readNpyFloats(source);
     const { shape } = values;
     const [rowCount, columns] = shape.length === 1 ? [1, shape[0]!] : [shape[0] ?? 0, shape[1] ?? 0];
@@ -27,7 +36,5 @@ export async function readMatrix(place: string): Promise<FloatMatrix> {
       throw new RangeError(`"${source.name}" expected shape [B, columns] or [columns] with at least one number, got [${shape.join(", ")}]`);
     }
     return { name: source.name, values, rowCount, columns };
-  } finally {
-    await source.close();
-  }
+  });
 }

@@ -102,7 +102,7 @@ function refuseOtherOptions(options: ReplayOptions, isHead: boolean): void {
   const other = (isHead ? (["logits"] as const) : (["weights", "tensor", "scales", "hidden"] as const)).find((name) => options[name] !== undefined);
   if (other !== undefined) throw new TypeError(`"--${other}" expected none for a receipt of ${isHead ? "a head" : "given logits"}, got ${options[other]}`);
   const beside = (["tensor", "scales"] as const).find((name) => options[name] !== undefined);
-  if (beside !== undefined && options.weights === undefined) throw new TypeError(`"--${beside}" expected with --weights, got it alone`);
+  if (beside !== undefined && options.weights === undefined) throw new TypeError(`"--${beside}" expected --weights beside it, got none`);
 }
 
 /** The backends to ask, each with why it does not run here, or null. @throws WrongOutcome when a named one does not */
@@ -122,9 +122,22 @@ function placeOf(name: "weights" | "hidden" | "logits", { places }: Receipt, pat
   return fromPlace(place, path);
 }
 
+/** Reads what may lie where the receipt says: of a file that is not there any more an error then says what to do. */
+async function placed<Result>(name: "weights" | "hidden" | "logits", options: ReplayOptions, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (cause) {
+    if (options[name] !== undefined || !(cause instanceof Error) || !NOT_THERE.test(cause.message)) throw cause;
+    throw new Error(`${cause.message}: --${name} says where it is now${name === "weights" ? ", and --scales where its scales are" : ""}`, { cause });
+  }
+}
+
+/** How errors of files and of servers are worded. */
+const NOT_THERE = /" expected (a readable file|an answer|HTTP 200)/;
+
 async function replayLogits(receipt: Receipt, path: string, options: ReplayOptions, candidates: Candidates): Promise<Findings> {
   const place = placeOf("logits", receipt, path, options);
-  const matrix = await readMatrix(place);
+  const matrix = await placed("logits", options, () => readMatrix(place));
   const other = await compareMatrix(receipt, matrixOf(matrix), matrix.columns);
   if (other !== null) return { input: { ...other, place: matrix.name }, backends: [] };
   return onEach(candidates, matrix.name, (backend) => replay(receipt, { logits: matrix.values }, backend));
@@ -132,13 +145,14 @@ async function replayLogits(receipt: Receipt, path: string, options: ReplayOptio
 
 async function replayHead(receipt: Receipt, path: string, options: ReplayOptions, candidates: Candidates): Promise<Findings> {
   const weights = placeOf("weights", receipt, path, options);
-  const matrix = await readMatrix(placeOf("hidden", receipt, path, options));
+  const hidden = placeOf("hidden", receipt, path, options);
+  const matrix = await placed("hidden", options, () => readMatrix(hidden));
   const other = await compareMatrix(receipt, matrixOf(matrix), matrix.columns);
   if (other !== null) return { input: { ...other, place: matrix.name }, backends: [] };
-  const source = await openSource(weights);
+  const source = await placed("weights", options, () => openSource(weights));
   try {
     const parts = options.weights === undefined ? partsOf(receipt, path) : { tensor: options.tensor, scales: scalesLocation(options.scales) };
-    const otherShape = await compareShape(receipt, source, parts);
+    const otherShape = await placed("weights", options, () => compareShape(receipt, source, parts));
     if (otherShape !== null) return { input: { ...otherShape, place: source.name }, backends: [] };
     return await onEach(candidates, source.name, (backend) => withProgress((load) => replay(receipt, { weights: source, ...parts, ...load, hiddenStates: matrix.values }, backend)));
   } finally {

@@ -1,6 +1,7 @@
 /** `flash-sampling sample`: tokens for rows of hidden states or logits. */
 import type { Command } from "commander";
 import { BACKENDS, type BackendName } from "../backends/list.js";
+import { describe } from "../describe.js";
 import { encodeNpyIntegers } from "../head/npy.js";
 import { checkReceiptSize, formatReceipt, receiptOf } from "../verify/receipt.js";
 import { describeDraw, draw, scalesLocation, type CheckShape, type Drawn } from "./draw.js";
@@ -37,7 +38,7 @@ export function addSample(program: Command): void {
   const command = program.command("sample").description("draw tokens from softmax(weights * hidden state / temperature)");
   addDrawOptions(command)
     .option("--backend <name>", BACKEND_CHOICES.join(", "), (text) => readChoice("--backend", text, BACKEND_CHOICES), "auto")
-    .option("--out <file>", "also write the tokens as .npy: int64 [B], or [B, num-samples]")
+    .option("--out <file>", "also write the tokens, .npy: int64 [B], or [B, num-samples]")
     .option("--receipt <file>", "also write what was drawn from what as JSON, for replay to confirm")
     .option("--json", "print one JSON document")
     .addHelpText("after", EXAMPLES)
@@ -47,6 +48,7 @@ export function addSample(program: Command): void {
 async function sample(inputs: SampleInputs): Promise<void> {
   const { numSamples } = inputs;
   const { "--out": out, "--receipt": receipt } = await checkOutputs({ "--out": inputs.out, "--receipt": inputs.receipt }, localInputs(inputs));
+  if (out !== null && !/[^/\\]\.npy$/i.test(inputs.out!)) throw new RangeError(`"--out" expected the path of a file to write, .npy, got ${describe(inputs.out)}`);
   const checkShape: CheckShape = (rowCount) => (receipt === null ? undefined : checkReceiptSize(rowCount, numSamples));
   const drawn = await draw(inputs, inputs.backend, receipt !== null, checkShape);
   const { rowCount } = drawn.matrix;

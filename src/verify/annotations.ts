@@ -1,10 +1,12 @@
 /** A check as workflow commands of GitHub Actions: lines that become annotations. */
-import { caveats, drawText, placeText } from "./check/sentences.js";
+import { caveats, drawText, hintText, placeText } from "./check/sentences.js";
 import type { CheckDocument, CheckedDraw } from "./documents.js";
 
 /** limit: so many lines of wrong draws, and so many of near-ties. */
 export function* annotations(document: CheckDocument, limit: number): Generator<string> {
   for (const text of caveats(document)) yield annotation("warning", `unproven in ${document.engine.name}`, text);
+  const hint = hintText(document);
+  if (hint !== null) yield annotation("warning", "about the wrong draws", hint);
   yield* verdictLines(document, "wrong", "error", limit);
   yield* verdictLines(document, "near-tie", "warning", limit);
 }

@@ -16,6 +16,7 @@ import { judgeOurs } from "./check/ours.js";
 import { judgeReplay } from "./check/replay.js";
 import { Vocabulary } from "./check/vocabulary.js";
 import type { CheckDocument } from "./documents.js";
+import { abortable } from "./guards.js";
 import { logitErrorOf } from "./logit-error.js";
 
 export { ENGINE_NAMES, type CheckOptions } from "./check/options.js";
@@ -23,13 +24,13 @@ export type { TokenMask } from "./check/vocabulary.js";
 
 /**
  * Memory: of a head for "ours", what a sampler of it takes; else, and for wrong draws, 64 MiB of logits and hidden states, or a row's where they are more.
- * @throws TypeError, RangeError naming the option, or the place in a file; the signal's reason
+ * @throws TypeError, RangeError naming the option, or the place in a file; the signal's reason, whatever that is
  */
 export async function check(options: CheckOptions): Promise<CheckDocument> {
   const given = readCheckOptions(options);
   const asked = askedEngine(given);
   const inputs = readInputs(given);
-  return "logits" in inputs ? checkLogits(given, inputs.logits, asked) : checkHead(given, inputs.weights, inputs.hiddenStates, asked);
+  return abortable(given.signal, () => ("logits" in inputs ? checkLogits(given, inputs.logits, asked) : checkHead(given, inputs.weights, inputs.hiddenStates, asked)));
 }
 
 async function checkHead(given: CheckGiven, weights: NonNullable<CheckOptions["weights"]>, hiddenStates: FloatData, asked: Asked): Promise<CheckDocument> {

@@ -60,6 +60,8 @@ export interface CheckDocument extends Found<"check"> {
   /** err = absolute + relative * sum|w*x| + rounding * |logit|, or absolute + (relative + rounding) * |logit| for given logits; rounding is 0 where absent */
   readonly logitError: { readonly name: string; readonly absolute: number; readonly relative: number; readonly rounding?: number };
   readonly counts: { readonly exact: number; readonly nearTie: number; readonly wrong: number };
+  /** the named logit error under which all wrong draws would be near-ties; null: there is none, or no wrong draw; missing in documents of earlier versions */
+  readonly explainedBy?: string | null;
   readonly draws: readonly CheckedDraw[];
 }
 
@@ -95,6 +97,8 @@ export interface GofDocument extends Found<"gof"> {
   readonly tail: readonly { readonly fromGap: number; readonly toGap: number | null; readonly expected: number; readonly observed: number; readonly z: number }[];
   /** the tokens that are furthest off, at most 20 */
   readonly tokens: readonly { readonly token: number; readonly expected: number; readonly observed: number; readonly z: number }[];
+  /** what the command line was given, addresses without user and query; missing where there was none, and in documents of earlier versions */
+  readonly inputs?: { readonly tokens: readonly string[]; readonly logits: string; readonly axes: readonly string[] | null; readonly shards: number; readonly sequential: boolean };
   /** what so many draws find with the stated probability */
   readonly power: readonly { readonly what: string; readonly smallest: number; readonly probability: number }[];
 }
@@ -127,6 +131,8 @@ export interface InvarianceDocument extends Found<"invariance"> {
   /** of the made-up cases, and what the sampler was said to read; missing in documents of earlier versions */
   readonly seed?: number;
   readonly reads?: readonly string[];
+  /** names of those that calls did not suffice for: while there are any, it has not passed; missing in documents of earlier versions */
+  readonly unasked?: readonly string[];
   readonly findings: readonly InvarianceFinding[];
 }
 
@@ -147,6 +153,15 @@ export interface CorpusCheckDocument extends Found<"corpus-check"> {
   readonly corpusVersion: string;
   /** whether tokens must be the rule's own */
   readonly exact: boolean;
+  /** the folder of tokens, or the command that drew them and what it was said to read; and lists of names as given; missing in documents of earlier versions */
+  readonly inputs?: {
+    readonly tokens: string | null;
+    readonly command: readonly string[] | null;
+    readonly server: boolean;
+    readonly reads: readonly string[];
+    readonly only: string | null;
+    readonly skip: string | null;
+  };
   readonly counts: Readonly<Record<CorpusVerdict["status"], number>>;
   readonly cases: readonly CorpusVerdict[];
 }

@@ -4,6 +4,9 @@ import { describe } from "../describe.js";
 import { typedArrayKind } from "../typed-arrays.js";
 import { isList, isReadable, isRecord, messageOf } from "./values.js";
 
+/** Options that may also be said to be undefined: readOptions leaves those out. */
+export type OrUndefined<Options> = { readonly [Name in keyof Options]: object extends Pick<Options, Name> ? Options[Name] | undefined : Options[Name] };
+
 /**
  * A copy of the options, each read once: what checks have seen is what is used. Undefined ones are left out.
  * label: of the object they are in
@@ -31,6 +34,19 @@ function readEntries(options: Readonly<Record<string, unknown>>, known: readonly
 export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
   if (signal === undefined || typeof (signal as AbortSignal | null)?.throwIfAborted === "function") return;
   throw new TypeError(`"signal" expected an AbortSignal, got ${describe(signal)}`);
+}
+
+/**
+ * Runs work that a signal ends: once it is aborted its reason comes out, whatever the work made of it.
+ * @throws the signal's reason; what the work throws
+ */
+export async function abortable<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
+  signal?.throwIfAborted();
+  try {
+    return await work();
+  } finally {
+    signal?.throwIfAborted();
+  }
 }
 
 /** @throws TypeError unless it is a function, or undefined */

@@ -1,7 +1,7 @@
 /** flash-sampling/verify: tokens, samplers and receipts put to the test. The public surface; re-exports only. */
 export { check, ENGINE_NAMES, type CheckOptions, type TokenMask } from "./check.js";
 export type { LogitErrorInput } from "./logit-error.js";
-export { engineOf, engines, readEngineOptions, type EngineDraw, type EngineOption, type EngineReplay, type OptionValues, type ReadOptions } from "./engines/list.js";
+export { engineOf, engines, readEngineOptions, type EngineCall, type EngineDraw, type EngineOption, type EngineReplay, type OptionValues, type ReadOptions } from "./engines/list.js";
 export { around, decide, exactly, isProven, type Bounded, type Lead, type Prediction } from "./bounded.js";
 export { goodnessOfFit } from "./gof/gof.js";
 export type { GofOptions, JudgedBy, TokenArray } from "./gof/input.js";

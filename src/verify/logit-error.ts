@@ -37,7 +37,7 @@ const TRUNCATION = 2 ** -32;
 /** Covers the f64 roundings of sum |w x| (D <= 2^20 terms) and of these formulas, and, in an absolute error, results below 2^-126. */
 const SLACK = 1 + 2 ** -20;
 /** The smallest normal numbers: a subnormal counts as this in a step of a tensor core (section 10). */
-const SMALLEST_NORMAL = { bf16: 2 ** -126, f16: 2 ** -14 } as const;
+const SMALLEST_NORMAL: Readonly<Partial<Record<HeadShape["dtype"], number>>> = { bf16: 2 ** -126, f16: 2 ** -14 };
 
 const ZERO: LogitError = { name: "none", absolute: 0, relative: 0, rounding: 0, hasSmall: false, floor: 0 };
 
@@ -51,8 +51,10 @@ const rounded = (times: number): number => (times * UNIT) / (1 - times * UNIT);
 export function logitErrorOf(input: LogitErrorInput | undefined, shape: HeadShape | null): LogitError {
   const name = input === undefined ? (shape === null ? "none" : "f32") : checkLogitError(input);
   if (typeof name === "object") return name;
+  const refusal = refusalOf(name, shape);
+  if (refusal !== null) throw new RangeError(`"logitError" expected ${refusal}, got ${name}`);
   if (name === "none") return ZERO;
-  if (shape === null) return ofGivenLogits(name);
+  if (shape === null) return BF16_OF_GIVEN;
   if (name === "hopper") return hopperError(shape);
   const relative = f32Relative(shape) * SLACK;
   const absolute = (TRUNCATION + ruleError(shape).absolute) * SLACK;
@@ -80,10 +82,21 @@ function givenError({ absolute, relative }: { readonly absolute: number; readonl
   return { ...ZERO, name: "given", absolute, relative };
 }
 
-function ofGivenLogits(name: Arithmetic): LogitError {
-  if (name !== "bf16") throw new RangeError(`"logitError" expected none, bf16 or { absolute, relative } for given logits, whose sums nobody knows, got ${name}`);
-  return { ...ZERO, name, absolute: TRUNCATION * SLACK, rounding: BF16_UNIT };
+/** The errors of all arithmetics that suit such a head, or given logits (null): but for "none", from the least on. */
+export function namedErrors(shape: HeadShape | null): readonly LogitError[] {
+  return ARITHMETICS.filter((name) => name !== "none" && refusalOf(name, shape) === null).map((name) => logitErrorOf(name, shape));
 }
+
+/** Why an arithmetic does not suit; null where it does. */
+function refusalOf(name: Arithmetic, shape: HeadShape | null): string | null {
+  if (shape === null) return name === "none" || name === "bf16" ? null : "none, bf16 or { absolute, relative } for given logits, whose sums nobody knows";
+  if (name !== "hopper") return null;
+  if (SMALLEST_NORMAL[shape.dtype] === undefined) return `none, f32, bf16 or { absolute, relative } for weights of ${shape.dtype}`;
+  return shape.hiddenSize > 2 ** 17 ? "none, f32, bf16 or { absolute, relative } for more than 2^17 columns" : null;
+}
+
+/** Of given logits, which are rounded once. */
+const BF16_OF_GIVEN: LogitError = { ...ZERO, name: "bf16", absolute: TRUNCATION * SLACK, rounding: BF16_UNIT };
 
 /**
  * Of the rule's own logits, against the sums without rounding. On a term's way: a lane adds ceil(D / 32) products, the first of them to 0
@@ -108,11 +121,9 @@ function f32Relative(shape: HeadShape): number {
  * at 2^(emax - 25), where 2^emax is at most the largest |w x| or the sum before, and so at most sum |w x| (1 + 0.01); then the result at 2^-23.
  */
 function hopperError({ dtype, hiddenSize }: HeadShape): LogitError {
-  if (dtype !== "bf16" && dtype !== "f16") throw new RangeError(`"logitError" expected none, f32, bf16 or { absolute, relative } for weights of ${dtype}, got hopper`);
-  if (hiddenSize > 2 ** 17) throw new RangeError(`"logitError" expected none, f32, bf16 or { absolute, relative } for more than 2^17 columns, got hopper`);
   const columns = Math.ceil(hiddenSize / 128) * 128;
   const relative = 1.01 * ((columns / 16) * 5.25 * 2 ** -23 + rounded(columns / 32 + 4));
-  return { name: "hopper", absolute: TRUNCATION * SLACK, relative: relative * SLACK, rounding: 0, hasSmall: true, floor: SMALLEST_NORMAL[dtype] };
+  return { name: "hopper", absolute: TRUNCATION * SLACK, relative: relative * SLACK, rounding: 0, hasSmall: true, floor: SMALLEST_NORMAL[dtype]! };
 }
 
 /** Section 4.1. f16 operands are never small. */

@@ -6,14 +6,14 @@ import { checkMatrix, type FloatData, type Matrix } from "../matrix.js";
 import type { SampleDetail } from "../outcome.js";
 import { createSampler, type Sampler, type SamplerOptions } from "../sampler.js";
 import { checkBackend } from "./backend-name.js";
-import { checkCallback, checkSignal, readOptions } from "./guards.js";
+import { abortable, checkCallback, checkSignal, readOptions, type OrUndefined } from "./guards.js";
 import { readHeadPlaces } from "./head-input.js";
 import { valuesDigest } from "./receipt-digest.js";
 import { checkReceipt } from "./receipt-read.js";
 import { drawOf, type Receipt, type ReceiptDraw } from "./receipt.js";
 
 /** What a receipt's draws were made from: weights as createSampler takes them, or logits. */
-export type ReplayInputs = HeadInputs | LogitsInputs;
+export type ReplayInputs = OrUndefined<HeadInputs> | LogitsInputs;
 
 type HeadInputs = Pick<SamplerOptions, "weights" | "tensor" | "scales" | "signal" | "onProgress"> & { readonly hiddenStates: FloatData };
 type LogitsInputs = { readonly logits: FloatData };
@@ -49,18 +49,20 @@ const CONFIRMED: Replay = { confirmed: true, input: null, draw: null };
 /**
  * Compares the inputs with a receipt, then draws from them and compares each draw.
  * receipt: from anywhere; it is checked first
- * @throws TypeError, RangeError naming the argument or the receipt's field; what createSampler and sample throw
+ * @throws TypeError, RangeError naming the argument or the receipt's field; what createSampler and sample throw; the signal's reason, whatever that is
  */
 export async function replay(receipt: unknown, inputs: ReplayInputs, backend: BackendName | "auto"): Promise<Replay> {
   const checked = checkReceipt(receipt);
-  const given = readOptions<Partial<HeadInputs & LogitsInputs>>(inputs, ["weights", "hiddenStates", "logits", "tensor", "scales", "signal", "onProgress"], "inputs");
+  const given = readOptions(inputs as Partial<HeadInputs & LogitsInputs>, ["weights", "hiddenStates", "logits", "tensor", "scales", "signal", "onProgress"], "inputs");
   checkBackend(backend);
   const isHead = given.hiddenStates !== undefined || given.weights !== undefined;
   if (isHead !== (checked.dtype !== null)) {
     const [expected, got] = isHead ? ["logits", "a head"] : ["weights and hidden states", given.logits === undefined ? "neither" : "logits"];
     throw new TypeError(`"inputs" expected ${expected}, as the receipt's draws were made from, got ${got}`);
   }
-  return isHead ? replayHead(checked, checkHeadInputs(given), backend) : replayLogits(checked, checkLogitsInputs(given), backend);
+  if (!isHead) return replayLogits(checked, checkLogitsInputs(given), backend);
+  const head = checkHeadInputs(given);
+  return abortable(head.signal, () => replayHead(checked, head, backend));
 }
 
 function checkHeadInputs({ logits, weights, hiddenStates, ...rest }: Partial<HeadInputs & LogitsInputs>): HeadInputs {

@@ -70,14 +70,14 @@ export type DrawnFrom =
   | { readonly vocabSize: number; readonly logits: FloatData };
 
 export interface ReceiptOptions {
-  /** the sampler's */
+  /** the sampler's; sampleLogits tells none: the one that it was given, else "wasm". For people: any backend must draw the same */
   readonly backend: string;
   readonly from: DrawnFrom;
   /** what the call was given for its rows; a seed that was left out is taken from the result */
   readonly options: DrawOptions;
   /** what the call gave, with details */
   readonly result: SampleResult;
-  readonly places?: ReceiptPlaces;
+  readonly places?: ReceiptPlaces | undefined;
 }
 
 /**

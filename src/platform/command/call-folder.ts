@@ -45,7 +45,9 @@ export async function readTokens(folder: string, { rows, numSamples }: SamplerCa
   const { data, shape } = await readNpyStored(bytesSource(await readFile(path), TOKENS));
   const isFlat = shape.length === 1 && numSamples === 1;
   if (shape[0] !== rows || !(isFlat || (shape.length === 2 && shape[1] === numSamples))) {
-    throw new RangeError(`"${TOKENS}" expected shape ${numSamples === 1 ? `[${rows}] or ` : ""}[${rows}, ${numSamples}], got [${shape.join(", ")}]`);
+    const isOneARow = numSamples > 1 && data.length === rows;
+    const expected = `${numSamples === 1 ? `[${rows}] or ` : ""}[${rows}, ${numSamples}], rows x num_samples of call.json`;
+    throw new RangeError(`"${TOKENS}" expected shape ${expected}, got [${shape.join(", ")}]${isOneARow ? ": for a sampler of one draw a row: --reads sequence,position" : ""}`);
   }
   return Int32Array.from(data as ArrayLike<number | bigint>, (token) => Math.min(Math.max(Number(token), LOWEST), HIGHEST));
 }

@@ -53,7 +53,8 @@ export function commandSampler(options: CommandOptions): ProcessSampler {
       const place = join(folder, `call-${calls++}`);
       try {
         if (!(await isWritten(place, call))) return await NEVER;
-        await withinSeconds("command", timeout, server === null ? runOnce(place) : server.ask(place), () => (server ?? child)?.kill());
+        if (server === null) await withinSeconds("command", timeout, runOnce(place), () => child?.kill());
+        else await withinSeconds("command", timeout, server.ask(place), () => server.kill(), ": is stdout flushed?");
         return await readTokens(place, call);
       } finally {
         await rm(place, { recursive: true, force: true, maxRetries: 3 });

@@ -4,9 +4,9 @@ import { SPEC_VERSION } from "../../spec/constants.js";
 import { VERSION } from "../../version.js";
 import type { CheckDocument, CheckedDraw } from "../documents.js";
 import { OURS, type Asked } from "./options.js";
-import type { CheckTask } from "./task.js";
+import type { CheckTask, Judged } from "./task.js";
 
-export function documentOf(task: CheckTask, call: CheckedCall, asked: Asked, headDigest: string | null, draws: CheckedDraw[]): CheckDocument {
+export function documentOf(task: CheckTask, call: CheckedCall, asked: Asked, headDigest: string | null, { draws, explainedBy }: Judged): CheckDocument {
   const { source, error, temperature } = task;
   const { shape, rowCount, vocabSize } = source;
   const count = (verdict: CheckedDraw["verdict"]): number => draws.reduce((sum, draw) => sum + (draw.verdict === verdict ? 1 : 0), 0);
@@ -16,7 +16,7 @@ export function documentOf(task: CheckTask, call: CheckedCall, asked: Asked, hea
     specVersion: SPEC_VERSION,
     version: VERSION,
     passed: counts.wrong === 0,
-    engine: describeEngine(asked),
+    engine: describeEngine(asked, task, call),
     inputs: {
       rows: rowCount,
       numSamples: call.samples,
@@ -31,6 +31,7 @@ export function documentOf(task: CheckTask, call: CheckedCall, asked: Asked, hea
     },
     logitError: { name: error.name, absolute: error.absolute, relative: error.relative, rounding: error.rounding },
     counts,
+    explainedBy,
     draws,
   };
 }
@@ -41,8 +42,10 @@ function ofRows(values: readonly number[]): number | string {
   return values.every((value, row) => value === row) ? "the row's index" : "one a row";
 }
 
-function describeEngine(asked: Asked): CheckDocument["engine"] {
+function describeEngine(asked: Asked, { source, requests }: CheckTask, { samples: numSamples }: CheckedCall): CheckDocument["engine"] {
   if (asked === null) return { name: OURS, title: `flash-sampling, rule ${SPEC_VERSION}`, status: "exact", unproven: [], options: {} };
-  const { name, title, status, unproven } = asked.engine;
+  const { name, title, status } = asked.engine;
+  const made = { rows: source.rowCount, numSamples, vocabSize: source.vocabSize, positions: requests.map(({ position }) => position) };
+  const unproven = asked.engine.unprovenIn?.(made, asked.options.values) ?? asked.engine.unproven;
   return { name, title, status, unproven, options: asked.options.texts };
 }

@@ -27,7 +27,7 @@ export function readCheckOptions(options: CheckOptions): CheckGiven {
   if (backend !== undefined) checkBackend(backend);
   if (ranks !== undefined) checkInteger("ranks", ranks, 0, DETAIL_LIMIT + 1);
   if (logitError !== undefined) checkLogitError(logitError);
-  if (seed === undefined) throw new TypeError('"seed" expected that of the draws, got undefined');
+  if (seed === undefined) throw new TypeError('"seed" expected the seed of the draws, got undefined');
   const tokens = readTokens("tokens", given.tokens);
   if (tokens.length < 1 || tokens.length > DETAIL_LIMIT) throw new RangeError(`"tokens" expected 1 to ${DETAIL_LIMIT} tokens, got ${tokens.length}`);
   return { ...given, tokens: givenTokens(tokens), ...(mask !== undefined && { mask: readOptions(mask, ["data", "rowCount"], "mask") }) };
@@ -67,8 +67,8 @@ export function readInputs({ weights, hiddenStates, logits, tensor, scales, voca
   }
   if (weights !== undefined || hiddenStates !== undefined || logits === undefined) {
     const given = Object.entries({ weights, hiddenStates, logits }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-    throw new TypeError(`"weights" expected with hiddenStates, or logits alone, got ${given.join(" and ") || "none"}`);
+    throw new TypeError(`"weights" expected a head, and hiddenStates beside it (or logits alone in their place), got ${given.join(" and ") || "none"}`);
   }
-  for (const [name, value] of Object.entries({ tensor, scales })) if (value !== undefined) throw new TypeError(`"${name}" expected weights, got logits`);
+  for (const [name, value] of Object.entries({ tensor, scales })) if (value !== undefined) throw new TypeError(`"${name}" expected weights beside it, got logits`);
   return { logits };
 }

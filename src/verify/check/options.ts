@@ -8,6 +8,7 @@ import type { ScalesLocation } from "../../head/scales.js";
 import type { SourceInput } from "../../head/source.js";
 import type { FloatData } from "../../matrix.js";
 import { engineOf, engines, readEngineOptions, TEXTS_LIMIT, type EngineReplay, type ReadOptions } from "../engines/list.js";
+import type { OrUndefined } from "../guards.js";
 import { checkText, readTexts } from "../values.js";
 import type { LogitErrorInput } from "../logit-error.js";
 import type { TokenMask } from "./vocabulary.js";
@@ -16,7 +17,7 @@ import type { TokenMask } from "./vocabulary.js";
 export const OURS = "ours";
 export const ENGINE_NAMES: readonly string[] = [OURS, ...engines.map(({ name }) => name)];
 
-export interface CheckOptions extends Omit<DrawOptions, "seed"> {
+export interface CheckOptions extends OrUndefined<Omit<DrawOptions, "seed">> {
   /**
    * [B * numSamples], the samples of a row side by side: an array, plain or typed, of integers of up to 64 bits. numSamples: by default so many as there are
    * a row.
@@ -49,7 +50,9 @@ export interface CheckOptions extends Omit<DrawOptions, "seed"> {
   readonly ranks?: number | undefined;
   /** For the engine "ours". Default "auto". */
   readonly backend?: BackendName | "auto" | undefined;
+  /** Looked at between pieces of the work: its reason is what check then rejects with. */
   readonly signal?: AbortSignal | undefined;
+  /** Of the loading of a head for the engine "ours". Given logits load nothing, and another engine's replay reads the head as it goes: it is not called then. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 

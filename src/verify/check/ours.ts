@@ -5,12 +5,13 @@
 import type { SampleDetail } from "../../outcome.js";
 import { reportMargin, type Scored } from "../../spec/score.js";
 import type { CheckedDraw } from "../documents.js";
-import { errorOf } from "../logit-error.js";
+import { errorOf, type LogitError } from "../logit-error.js";
 import { comparedDraw, type Comparison, type Decision } from "../verdict.js";
+import { Explanations } from "./explanations.js";
 import type { TokenLogit } from "./logit-source.js";
 import { tokenScore } from "./noise.js";
 import { bestTwo, probabilityOf, rankOf } from "./screen.js";
-import { placeOf, rowLogits, settle, temperatureOf, turnsOf, type CheckTask } from "./task.js";
+import { placeOf, rowLogits, settle, temperatureOf, turnsOf, type CheckTask, type Judged } from "./task.js";
 
 /** score: S, null without a token */
 interface OwnDecision extends Decision {
@@ -18,17 +19,22 @@ interface OwnDecision extends Decision {
 }
 
 /** details: of the backend, which knows of masked logits, but neither of masks nor of padding */
-export async function judgeOurs(task: CheckTask, details: readonly SampleDetail[]): Promise<CheckedDraw[]> {
+export async function judgeOurs(task: CheckTask, details: readonly SampleDetail[]): Promise<Judged> {
   const decisions = await allowedDecisions(task, details);
   const logits = new Looked(task);
+  const explanations = new Explanations(task.source.shape);
   const scored = turnsOf(task);
   const draws: CheckedDraw[] = [];
   for (const [index, decision] of decisions.entries()) {
+    task.signal?.throwIfAborted();
     const settled = settle(task, index, decision);
-    draws.push(settled ?? comparedDraw(placeOf(task, index), task.tokens[index]!, decision, await compare(task, index, decision, logits)));
+    const compare = settled === null ? await comparisonOf(task, index, decision, logits) : null;
+    const draw = settled ?? comparedDraw(placeOf(task, index), task.tokens[index]!, decision, compare!(task.error));
+    draws.push(draw);
+    if (draw.verdict === "wrong") await explanations.add(compare);
     if (settled === null) await scored(task.source.shape?.hiddenSize ?? 1);
   }
-  return withRanks(task, draws);
+  return { draws: await withRanks(task, draws), explainedBy: explanations.name };
 }
 
 /** The logits that were looked at in a row: samples of a row often differ in the same tokens. */
@@ -50,12 +56,13 @@ class Looked {
   }
 }
 
-async function compare(task: CheckTask, index: number, { token: expected, score }: OwnDecision, logits: Looked): Promise<Comparison> {
+/** How the given token compares with the expected one, for any error of the logits. */
+async function comparisonOf(task: CheckTask, index: number, { token: expected, score }: OwnDecision, logits: Looked): Promise<(error: LogitError) => Comparison> {
   const { row, sample } = placeOf(task, index);
   const given = task.tokens[index]!;
-  const own = await logits.at(row, given);
+  const [own, best] = [await logits.at(row, given), await logits.at(row, expected)];
   const gap = reportMargin(score!, tokenScore(own.z, task.requests[row]!, sample, given));
-  return { gap, allowed: errorOf(task.error, await logits.at(row, expected)) + errorOf(task.error, own) };
+  return (error) => ({ gap, allowed: errorOf(error, best) + errorOf(error, own) });
 }
 
 /** The decisions among the tokens that are allowed. A margin over a token that is not is not known. */
@@ -121,7 +128,9 @@ function byRow(task: CheckTask, indices: readonly number[]): Map<number, number[
   const rows = new Map<number, number[]>();
   for (const index of indices) {
     const { row } = placeOf(task, index);
-    rows.set(row, [...(rows.get(row) ?? []), index]);
+    const ofRow = rows.get(row);
+    if (ofRow === undefined) rows.set(row, [index]);
+    else ofRow.push(index);
   }
   return rows;
 }

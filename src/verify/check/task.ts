@@ -25,6 +25,12 @@ export interface CheckTask {
   readonly signal: AbortSignal | undefined;
 }
 
+/** All draws in their order, and the named error that would explain the wrong ones: see Explanations. */
+export interface Judged {
+  readonly draws: CheckedDraw[];
+  readonly explainedBy: string | null;
+}
+
 export const placeOf = (task: CheckTask, index: number) => ({ row: Math.floor(index / task.numSamples), sample: index % task.numSamples });
 
 export const temperatureOf = ({ temperature }: CheckTask, row: number): number => (typeof temperature === "number" ? temperature : temperature[row]!);
@@ -48,13 +54,17 @@ const TURN_SCORES = 1 << 18;
 /** To be called with the number of scores that were made. */
 export const turnsOf = ({ signal }: CheckTask): ((scores: number) => Promise<void>) => createTurns(TURN_SCORES, signal);
 
-/** All logits of some rows, a few rows at a time, masked as the task says. */
+/**
+ * All logits of some rows, a few rows at a time, masked as the task says.
+ * @throws the signal's reason, before each row
+ */
 export async function* rowLogits(task: CheckTask, rows: readonly number[]): AsyncGenerator<RowLogits> {
   const { source, vocabulary } = task;
   const count = Math.max(1, Math.floor(ROWS_BYTES / (8 * (source.vocabSize + (source.shape?.hiddenSize ?? 0)))));
   for (let first = 0; first < rows.length; first += count) {
     const some = rows.slice(first, first + count);
     for (const row of await source.all(some, (token) => some.some((row) => vocabulary.isAllowed(row, token)))) {
+      task.signal?.throwIfAborted();
       row.logits.forEach((_, token) => {
         if (!vocabulary.isAllowed(row.row, token)) row.logits[token] = -Infinity;
       });

@@ -18,6 +18,12 @@ export interface EngineDraw {
   readonly temperature: number;
 }
 
+/** A call whose draws are judged. */
+export interface EngineCall extends Pick<EngineDraw, "rows" | "numSamples" | "vocabSize"> {
+  /** of each row */
+  readonly positions: readonly number[];
+}
+
 export type OptionValues = Readonly<Record<string, unknown>>;
 
 /** Of the engine's own: `--engine-option NAME=TEXT`. */
@@ -42,6 +48,10 @@ export interface EngineReplay<Options extends OptionValues = OptionValues> {
   /** "recorded": outputs of the engine itself prove the replay, but for what `unproven` lists */
   readonly status: "recorded" | "unproven";
   readonly unproven: readonly string[];
+  /** What of `unproven` bears on such a call; absent: all of it does. options: as scores takes them */
+  unprovenIn?(call: EngineCall, options: Options): readonly string[];
+  /** there are no positions: draws at others than 0 are refused */
+  readonly hasNoPositions?: true;
   /** what is not reproduced */
   readonly limits: readonly string[];
   /** by their names on the command line */

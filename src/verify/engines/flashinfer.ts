@@ -55,15 +55,20 @@ const OFFSET_LIMIT = Number.MAX_SAFE_INTEGER;
 
 type Options = { readonly offset: number | null };
 
+const OFFSETS = "offsets other than 0 in the sampler: its generator's words were recorded with them";
+const PAIRS = "vocabularies of an even size that 4 does not divide";
+const SAMPLES = "several samples a row: indices that name each row numSamples times, side by side";
+
 export const flashInfer: EngineReplay<Options> = {
   name: "flashinfer",
   title: "FlashInfer's sampling_from_logits",
   source: { project: "flashinfer-ai/flashinfer", file: "include/flashinfer/sampling.cuh", version: "of 2026-08-22; recorded with CUDA 13.0", licence: "Apache-2.0" },
   status: "recorded",
-  unproven: [
-    "offsets other than 0 in the sampler: its generator's words were recorded with them",
-    "vocabularies of an even size that 4 does not divide",
-    "several samples a row: indices that name each row numSamples times, side by side",
+  unproven: [OFFSETS, PAIRS, SAMPLES],
+  unprovenIn: ({ numSamples, vocabSize, positions }, { offset }) => [
+    ...((offset === null ? positions : [offset]).some((own) => own !== 0) ? [OFFSETS] : []),
+    ...(vectorSizeOf(vocabSize) === 2 ? [PAIRS] : []),
+    ...(numSamples > 1 ? [SAMPLES] : []),
   ],
   limits: [
     "not its choice among equal scores",

@@ -13,7 +13,7 @@ import { transformersJs } from "./transformersjs.js";
 import { vllmMrv2 } from "./vllm-mrv2.js";
 import { vllmMurmur3 } from "./vllm-murmur3.js";
 
-export type { EngineDraw, EngineOption, EngineReplay, OptionValues } from "./engine.js";
+export type { EngineCall, EngineDraw, EngineOption, EngineReplay, OptionValues } from "./engine.js";
 
 const REPLAYS: readonly EngineReplay[] = [vllmMurmur3, vllmMrv2, sglang, flashInfer, flashSampling, torch, jax, llamaCpp, transformersJs];
 

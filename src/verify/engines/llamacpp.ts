@@ -8,7 +8,7 @@
 import { choiceOption, overTemperatureRounded } from "./asked.js";
 import { spanOf, walkById, walkByRank, walkScores, weightsOf, type ExpError } from "./cdf.js";
 import type { EngineDraw, EngineReplay } from "./engine.js";
-import { after, drawsBeforeOption, twister, uniform53 } from "./mersenne.js";
+import { drawsBeforeOption, twister, uniform53, uniformsOf } from "./mersenne.js";
 
 /** expf of C libraries, with room, and the rounding of its argument. */
 const EXP_ERROR: ExpError = { relative: (distance) => 2 ** -21 + distance * 2 ** -24, absolute: 2 ** -126 };
@@ -18,6 +18,8 @@ const UNIFORM_ERROR = 2 ** -25;
 const RANDOM_SEED = 2n ** 32n - 1n;
 
 type Options = { readonly order: "ids" | "ranks"; readonly "draws-before": number | null };
+
+const uniformOf = uniformsOf((seed) => twister(Number(seed)), uniform53);
 
 export const llamaCpp: EngineReplay<Options> = {
   name: "llamacpp",
@@ -40,7 +42,7 @@ export const llamaCpp: EngineReplay<Options> = {
     const scaled = overTemperatureRounded(logits, Math.fround(draw.temperature));
     const weights = weightsOf(scaled, EXP_ERROR);
     const walk = options.order === "ids" ? walkById(weights) : walkByRank(scaled, weights, draw.vocabSize, "any");
-    const uniform = uniform53(after(drawsBefore(draw, options["draws-before"]), twister(Number(draw.seed))));
+    const uniform = uniformOf(draw.seed, drawsBefore(draw, options["draws-before"]));
     return walkScores(weights, walk, spanOf(uniform, UNIFORM_ERROR));
   },
 };

@@ -85,12 +85,28 @@ const WORDS_A_DRAW = 2;
 export const drawsBeforeOption = (word: string): EngineOption<number | null> =>
   wholeOrWordOption("draws that the generator has made since it was seeded", word, 0, DRAW_LIMIT);
 
+/** Uniform numbers that are kept of a seed. */
+const KEPT_DRAWS = 2 ** 16;
+
 /**
- * A generator that has made so many draws.
+ * The uniform number of a seed's draw, counted from 0. What was asked last is kept: draws mostly follow each other, and rows may share them.
  * @throws RangeError beyond 2^24
  */
-export function after(draws: bigint, next: Twister): Twister {
-  if (draws < 0n || draws > BigInt(DRAW_LIMIT)) throw new RangeError(`"draws-before" expected 0 to ${DRAW_LIMIT} draws, got ${draws}`);
-  for (let word = 0; word < Number(draws) * WORDS_A_DRAW; word++) next();
-  return next;
+export function uniformsOf(seeded: (seed: bigint) => Twister, uniform: (next: Twister) => number): (seed: bigint, draw: bigint) => number {
+  const start = (seed: bigint) => ({ seed, next: seeded(seed), draws: 0, known: new Map<number, number>() });
+  let kept: ReturnType<typeof start> | null = null;
+  return (seed, draw) => {
+    if (draw < 0n || draw > BigInt(DRAW_LIMIT)) throw new RangeError(`"draws-before" expected 0 to ${DRAW_LIMIT} draws, got ${draw}`);
+    const wanted = Number(draw);
+    if (kept === null || kept.seed !== seed) kept = start(seed);
+    const known = kept.known.get(wanted);
+    if (known !== undefined) return known;
+    if (kept.draws > wanted) kept = start(seed);
+    if (kept.known.size === KEPT_DRAWS) kept.known.clear();
+    for (; kept.draws < wanted; kept.draws++) for (let word = 0; word < WORDS_A_DRAW; word++) kept.next();
+    const value = uniform(kept.next);
+    kept.draws++;
+    kept.known.set(wanted, value);
+    return value;
+  };
 }

@@ -8,12 +8,14 @@
 import { overTemperatureRounded, wholeOption } from "./asked.js";
 import { spanOf, walkByRank, walkScores, weightsOf, type ExpError } from "./cdf.js";
 import type { EngineDraw, EngineReplay } from "./engine.js";
-import { after, drawsBeforeOption, twisterOfWords, uniformPython, type Twister } from "./mersenne.js";
+import { drawsBeforeOption, twisterOfWords, uniformPython, uniformsOf, type Twister } from "./mersenne.js";
 
 /** Math.exp, rounded to f32, and the rounded division after it. */
 const EXP_ERROR: ExpError = { relative: () => 2.01 * 2 ** -24, absolute: 2 ** -148 };
 
 type Options = { readonly "top-k": number; readonly "draws-before": number | null };
+
+const uniformOf = uniformsOf(seeded, uniformPython);
 
 export const transformersJs: EngineReplay<Options> = {
   name: "transformersjs",
@@ -35,7 +37,7 @@ export const transformersJs: EngineReplay<Options> = {
     const scaled = overTemperatureRounded(logits, draw.temperature);
     const kept = options["top-k"] === 0 ? draw.vocabSize : Math.min(options["top-k"], draw.vocabSize);
     const weights = weightsOf(scaled, EXP_ERROR);
-    const uniform = uniformPython(after(drawsBefore(draw, options["draws-before"]), seeded(draw.seed)));
+    const uniform = uniformOf(draw.seed, drawsBefore(draw, options["draws-before"]));
     return walkScores(weights, walkByRank(scaled, weights, kept, "by-id"), spanOf(uniform, 0));
   },
 };

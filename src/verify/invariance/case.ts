@@ -22,6 +22,8 @@ export interface Making extends Size {
 export interface Break {
   readonly why: string;
   readonly smallest: NonNullable<InvarianceFinding["smallest"]>;
+  /** there are no tokens to compare: nothing is known of them */
+  readonly isFailedCall?: true;
 }
 
 export interface Verdict {

@@ -4,7 +4,7 @@ import { describe } from "../../describe.js";
 import { SPEC_VERSION } from "../../spec/constants.js";
 import { VERSION } from "../../version.js";
 import type { InvarianceDocument, InvarianceFinding } from "../documents.js";
-import { checkCallback, checkSignal, readOptions } from "../guards.js";
+import { abortable, checkCallback, checkSignal, readOptions } from "../guards.js";
 import { checkText, isList } from "../values.js";
 import type { SamplerUnderTest } from "../sampler-under-test.js";
 import { OPTIONAL_INPUTS, type Invariance, type Making, type OptionalInput, type Size } from "./case.js";
@@ -18,28 +18,29 @@ export interface InvarianceProgress {
   /** invariances that are done, of `total` */
   readonly done: number;
   readonly total: number;
-  /** the one that is asked next */
-  readonly name: string;
+  /** the one that is asked next; null when all are done */
+  readonly name: string | null;
   readonly calls: number;
 }
 
 export interface InvarianceOptions {
   /** how the document names the sampler, 1 to 100,000 characters; default "sampler" */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** names of the invariances to ask alone; default: all that are not on request */
-  readonly only?: readonly string[];
+  readonly only?: readonly string[] | undefined;
   /** names to leave out */
-  readonly skip?: readonly string[];
+  readonly skip?: readonly string[] | undefined;
   /** names to ask beside the others: those on request */
-  readonly also?: readonly string[];
+  readonly also?: readonly string[] | undefined;
   /** what the sampler reads beside logits, temperature and seed; default samples, sequence and position */
-  readonly reads?: readonly OptionalInput[];
+  readonly reads?: readonly OptionalInput[] | undefined;
   /** of the made-up cases, u32; default 1 */
-  readonly seed?: number;
-  /** of the sampler, 2 to 2^31; default 5000 */
-  readonly maxCalls?: number;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: InvarianceProgress) => void;
+  readonly seed?: number | undefined;
+  /** calls of the sampler, 2 to 2^31; default 5000. What they do not suffice for is not asked, and the document then has not passed. */
+  readonly maxCalls?: number | undefined;
+  /** looked at between calls */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: InvarianceProgress) => void) | undefined;
 }
 
 export const DEFAULT_READS: readonly OptionalInput[] = ["samples", "sequence", "position"];
@@ -58,8 +59,9 @@ interface Settings {
 /**
  * Asks a sampler for each invariance whether it keeps it. Cases are made up from `seed`: the same options find the same.
  * A right sampler is found wrong with a probability below 1e-9.
- * @throws TypeError, RangeError naming the option; what the sampler throws when it is asked for its first tokens; what it throws with
- *   the name "AbortError" or "TimeoutError"; RangeError where the calls do not suffice for any. All that it throws otherwise breaks the invariance that was asked for.
+ * @throws TypeError, RangeError naming the option; the signal's reason, whatever that is; what the sampler throws when it is asked for its first
+ *   tokens; what it throws with the name "AbortError" or "TimeoutError"; RangeError where the calls do not suffice for any. All that it throws
+ *   otherwise breaks the invariance that was asked for.
  */
 export async function findInvariances(sampler: SamplerUnderTest, options: InvarianceOptions = {}): Promise<InvarianceDocument> {
   if (typeof sampler !== "function") throw new TypeError(`"sampler" expected a function, got ${describe(sampler)}`);
@@ -73,23 +75,34 @@ export async function findInvariances(sampler: SamplerUnderTest, options: Invari
   checkCallback("onProgress", onProgress);
   const reads = new Set(readNames("reads", inputs, OPTIONAL_INPUTS));
   const chosen = choose(given, reads);
-  const probe = new Probe(sampler, maxCalls, signal);
-  await handshake(probe, reads);
-  const findings: InvarianceFinding[] = [];
-  for (const [done, { invariance, reason }] of chosen.entries()) {
-    onProgress?.({ done, total: chosen.length, name: invariance.name, calls: probe.calls });
-    const obstacle = reason ?? (invariance.isComparison && isUnrepeatable(findings) ? UNREPEATABLE : null);
-    findings.push(obstacle === null ? await ask(invariance, { seed, reads, probe }) : skipped(invariance, obstacle));
-  }
-  // Nothing is known of such a sampler: it neither passed nor failed.
-  if (findings.every(({ status }) => status === "skipped")) throw new RangeError(`"maxCalls" expected enough calls for one invariance, got ${maxCalls}`);
-  return { kind: "invariance", specVersion: SPEC_VERSION, version: VERSION, passed: findings.every(({ status }) => status !== "broken"), sampler: name, calls: probe.calls, seed, reads: [...reads], findings };
+  return abortable(signal, async () => {
+    const probe = new Probe(sampler, maxCalls, signal);
+    await handshake(probe, reads);
+    const findings = await askAll(chosen, { seed, reads, probe }, onProgress);
+    // Nothing is known of such a sampler: it neither passed nor failed.
+    if (findings.every(({ status }) => status === "skipped")) throw new RangeError(`"maxCalls" expected enough calls for one invariance, got ${maxCalls}`);
+    const unasked = findings.filter(({ why }) => why === OUT_OF_CALLS).map((finding) => finding.name);
+    const passed = unasked.length === 0 && findings.every(({ status }) => status !== "broken");
+    return { kind: "invariance", specVersion: SPEC_VERSION, version: VERSION, passed, sampler: name, calls: probe.calls, seed, reads: [...reads], unasked, findings };
+  });
 }
 
 const UNREPEATABLE = "the same call draws other tokens each time: see repeated-call";
+const OUT_OF_CALLS = "no more calls may be made";
 
-function isUnrepeatable(findings: readonly InvarianceFinding[]): boolean {
-  return findings.some(({ name, status }) => name === "repeated-call" && status === "broken");
+async function askAll(chosen: ReturnType<typeof choose>, settings: Settings, onProgress: InvarianceOptions["onProgress"]): Promise<InvarianceFinding[]> {
+  const findings: InvarianceFinding[] = [];
+  const tell = (name: string | null) => onProgress?.({ done: findings.length, total: chosen.length, name, calls: settings.probe.calls });
+  let isRepeatable = true;
+  for (const { invariance, reason } of chosen) {
+    tell(invariance.name);
+    const obstacle = reason ?? (invariance.isComparison && !isRepeatable ? UNREPEATABLE : null);
+    const { finding, tokensDiffer } = obstacle === null ? await ask(invariance, settings) : skipped(invariance, obstacle);
+    if (invariance.name === "repeated-call" && tokensDiffer) isRepeatable = false;
+    findings.push(finding);
+  }
+  tell(null);
+  return findings;
 }
 
 /** Each invariance, and why it is not asked. */
@@ -123,16 +136,22 @@ function readNames<Name extends string>(label: string, names: unknown, known: re
   return [...new Set(given)];
 }
 
-async function ask(invariance: Invariance, settings: Settings): Promise<InvarianceFinding> {
+interface Asked {
+  readonly finding: InvarianceFinding;
+  /** it is broken by tokens, and not by a call that failed */
+  readonly tokensDiffer: boolean;
+}
+
+async function ask(invariance: Invariance, settings: Settings): Promise<Asked> {
   try {
     return await judge(invariance, settings);
   } catch (error) {
     if (!(error instanceof CallLimitReached)) throw error;
-    return skipped(invariance, "no more calls may be made");
+    return skipped(invariance, OUT_OF_CALLS);
   }
 }
 
-async function judge(invariance: Invariance, { seed, reads, probe }: Settings): Promise<InvarianceFinding> {
+async function judge(invariance: Invariance, { seed, reads, probe }: Settings): Promise<Asked> {
   const stream = hash(invariance.name);
   const making = (size: Size, attempt: number): Making => ({ ...size, reads, random: new Random(seed, stream, attempt) });
   let cases = 0;
@@ -141,19 +160,19 @@ async function judge(invariance: Invariance, { seed, reads, probe }: Settings): 
       const { broken, cases: more } = await checkCase(candidate, probe);
       cases += more;
       if (broken === null) continue;
-      const { why, smallest } = await shrink(invariance, { broken, size, index }, probe, (smaller, tries) => making(smaller, invariance.sizes.length + tries));
-      return { ...named(invariance), status: "broken", cases, why, smallest };
+      const { why, smallest, isFailedCall = false } = await shrink(invariance, { broken, size, index }, probe, (smaller, tries) => making(smaller, invariance.sizes.length + tries));
+      return { finding: { ...named(invariance), status: "broken", cases, why, smallest }, tokensDiffer: !isFailedCall };
     }
   }
-  return cases > 0 ? { ...named(invariance), status: "kept", cases, why: null, smallest: null } : skipped(invariance, "the sampler is not said to read enough inputs");
+  return cases > 0 ? { finding: { ...named(invariance), status: "kept", cases, why: null, smallest: null }, tokensDiffer: false } : skipped(invariance, "the sampler is not said to read enough inputs");
 }
 
 function named({ name, question }: Invariance) {
   return { name, question };
 }
 
-function skipped(invariance: Invariance, why: string): InvarianceFinding {
-  return { ...named(invariance), status: "skipped", cases: 0, why, smallest: null };
+function skipped(invariance: Invariance, why: string): Asked {
+  return { finding: { ...named(invariance), status: "skipped", cases: 0, why, smallest: null }, tokensDiffer: false };
 }
 
 /** FNV-1a, 32 bits: the cases of an invariance are its own, whatever else is asked. */

@@ -11,6 +11,7 @@ export async function handshake(probe: Probe, reads: ReadonlySet<OptionalInput>)
   try {
     for (const batch of firstCalls(reads)) await probe.ask(batch);
   } catch (cause) {
+    probe.throwIfAborted();
     if (endsTheRun(cause)) throw cause;
     // What is worded as a refusal says it already.
     if (cause instanceof Error && messageOf(cause).startsWith('"')) throw cause;

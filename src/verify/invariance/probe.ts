@@ -1,6 +1,7 @@
 /** The sampler under test behind a counter and checks of what it answers. */
 import { describe } from "../../describe.js";
 import { typedArrayKind } from "../../typed-arrays.js";
+import { createTurns } from "../check/turns.js";
 import { isList, messageOf } from "../values.js";
 import type { SamplerUnderTest } from "../sampler-under-test.js";
 import { hasToken, toCall, type Batch } from "./batch.js";
@@ -22,9 +23,13 @@ export class FailedCall extends Error {
 /** No more calls may be made. */
 export class CallLimitReached extends Error {}
 
+/** Logits and tokens of calls between two turns of the event loop, where an abort can arrive. */
+const TURN_NUMBERS = 1 << 18;
+
 export class Probe {
   readonly #sampler: SamplerUnderTest;
   readonly #signal: AbortSignal | undefined;
+  readonly #worked: (numbers: number) => Promise<void>;
   readonly #drawn = new WeakMap<Batch, number[][]>();
   #limit: number;
   #calls = 0;
@@ -33,10 +38,16 @@ export class Probe {
     this.#sampler = sampler;
     this.#limit = limit;
     this.#signal = signal;
+    this.#worked = createTurns(TURN_NUMBERS, signal);
   }
 
   get calls(): number {
     return this.#calls;
+  }
+
+  /** @throws the signal's reason, whatever that is */
+  throwIfAborted(): void {
+    this.#signal?.throwIfAborted();
   }
 
   /** Runs work that may make only so many calls of its own. @throws CallLimitReached */
@@ -56,6 +67,7 @@ export class Probe {
    */
   async draw(batch: Batch): Promise<number[][]> {
     const tokens = await this.ask(batch).catch((error: unknown) => {
+      this.throwIfAborted();
       if (endsTheRun(error)) throw error;
       throw new FailedCall(`the call failed: ${messageOf(error)}`, batch, null, [], error);
     });
@@ -79,18 +91,19 @@ export class Probe {
 
   /** As draw, whatever the tokens are. @throws what the sampler throws; TypeError, RangeError for an answer that is no such list */
   async ask(batch: Batch): Promise<number[][]> {
-    this.#signal?.throwIfAborted();
+    this.throwIfAborted();
     if (this.#calls >= this.#limit) throw new CallLimitReached();
     this.#calls++;
     const call = toCall(batch);
     const { rows, numSamples } = call;
     const answer: unknown = await this.#sampler(call);
-    this.#signal?.throwIfAborted();
+    await this.#worked(call.logits.length + rows * numSamples);
+    this.throwIfAborted();
     if (!/^(Int|Uint)(8|16|32)Array$/.test(typedArrayKind(answer) ?? "") && !isList(answer)) {
       throw new TypeError(`"sampler" expected to return an Int32Array of tokens, got ${describe(answer)}`);
     }
     const list = answer as ArrayLike<unknown>;
-    if (list.length !== rows * numSamples) throw new RangeError(`"sampler" expected to return ${rows} rows * ${numSamples} samples, got ${list.length} tokens`);
+    if (list.length !== rows * numSamples) throw new RangeError(`"sampler" expected to return ${rows} rows * ${numSamples} samples, got ${list.length} tokens${list.length === rows ? ': for a sampler of one draw a row leave "samples" out of reads' : ""}`);
     return Array.from({ length: rows }, (_, row) => Array.from({ length: numSamples }, (_, sample) => toToken(list[row * numSamples + sample])));
   }
 }

@@ -19,7 +19,7 @@ export async function checkCase(candidate: Case, probe: Probe): Promise<Verdict>
     const { batch, tokens, message } = error;
     const row = error.row ?? 0;
     const smallest = { rows: batch.rows.length, vocabSize: batch.rows[0]!.logits.length, description: describeBatch(batch, row), row, before: [], after: tokens };
-    return { cases: 1, broken: { why: message, smallest } };
+    return { cases: 1, broken: { why: message, smallest, isFailedCall: true } };
   }
 }
 
@@ -39,7 +39,8 @@ export async function shrink(invariance: Invariance, found: Found, probe: Probe,
     const cases = invariance.make(making(size, attempt++));
     // Small sizes have fewer cases.
     const { broken } = await checkCase(cases[found.index] ?? cases[0]!, probe);
-    return broken;
+    // Tokens that differ say more than a smaller call that fails.
+    return broken?.isFailedCall === true && found.broken.isFailedCall !== true ? null : broken;
   };
   const { rows, vocabSize } = found.size;
   const fewer = await smallestBroken(between(ROWS, smallest.rows, rows).map((few) => ({ rows: few, vocabSize })), probe, brokenAt);

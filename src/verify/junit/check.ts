@@ -1,5 +1,5 @@
 /** A check: a test case a row, failed where a draw of it is wrong. */
-import { caveats, drawText, placeText, summaryText } from "../check/sentences.js";
+import { caveats, drawText, hintText, placeText, summaryText } from "../check/sentences.js";
 import type { CheckDocument, CheckedDraw } from "../documents.js";
 import type { JunitCase, JunitSuite } from "./suite.js";
 
@@ -18,7 +18,7 @@ export function checkSuite(document: CheckDocument): JunitSuite {
       ...Object.entries(engine.options).map(([name, value]) => [`engine option ${name}`, value] as const),
     ],
     cases: rowCases(document, rows),
-    output: [summaryText(document), ...caveats(document)].join("\n"),
+    output: [summaryText(document), hintText(document) ?? [], caveats(document)].flat().join("\n"),
   };
 }
 

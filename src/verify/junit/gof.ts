@@ -1,5 +1,6 @@
 /** Goodness of fit: a test case a test. */
 import type { GofDocument, GofTest } from "../documents.js";
+import { biasText } from "../gof/biases.js";
 import { numberText } from "../gof/names.js";
 import { suiteOfCases, type JunitCase, type JunitSuite } from "./suite.js";
 
@@ -10,7 +11,7 @@ export function gofSuite({ passed, draws, distributions, vocabSize, temperature,
     properties: Object.entries({ draws, distributions, vocabSize, temperature, alpha, looks, stoppedAt }),
     output: [
       `${passed ? "passed" : "FAILED"}: ${failed.length} of ${tests.length} tests failed, ${draws} draws, softmax(logits / ${temperature})`,
-      ...power.map(({ what, smallest, probability }) => `found with probability ${probability}: ${what} ${numberText(smallest)}`),
+      ...power.map((bias) => `smallest bias that so many draws would show (probability ${bias.probability}): ${bias.what}: ${biasText(bias)}`),
     ].join("\n"),
   };
 }

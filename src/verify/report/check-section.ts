@@ -24,13 +24,18 @@ ${worst.length === 0 ? null : drawsTable(worst)}${reproduction(document)}`,
   };
 }
 
-function whyOf({ counts, draws, passed }: CheckDocument): Piece {
+function whyOf(document: CheckDocument): Piece {
+  const { counts, draws, passed } = document;
   if (draws.length === 0) return "There was no draw to check.";
   const parts = [`${whole(counts.exact)} exact`, `${counted(counts.nearTie, "near-tie")} within the stated errors`, `${whole(counts.wrong)} wrong`];
   const sum = `Of ${counted(draws.length, "draw")}: ${parts.join(", ")}.`;
   if (counts.wrong === 0) return passed ? sum : `${sum} The document says failed without a wrong draw.`;
   const faults = [...new Set(draws.flatMap(({ fault }) => fault ?? []))].map((fault) => `${FAULTS[fault]} (${whole(draws.filter((draw) => draw.fault === fault).length)})`);
-  return `${sum} A wrong draw cannot be explained by errors in the logits.${faults.length === 0 ? "" : ` Some tokens cannot be drawn at all: ${faults.join(", ")}.`}`;
+  return `${sum} A wrong draw is not explained by the stated error of the logits (${errorName(document)}).${document.explainedBy ? ` That of ${document.explainedBy} would explain all of them.` : ""}${faults.length === 0 ? "" : ` Some tokens cannot be drawn at all: ${faults.join(", ")}.`}`;
+}
+
+function errorName({ logitError: { name, absolute, relative, rounding = 0 } }: CheckDocument): string {
+  return absolute === 0 && relative === 0 && rounding === 0 ? "none" : name;
 }
 
 const FAULTS: Readonly<Record<NonNullable<CheckedDraw["fault"]>, string>> = {

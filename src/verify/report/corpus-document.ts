@@ -1,13 +1,16 @@
 /** A document of corpus check from anywhere. */
 import type { CorpusCheckDocument, CorpusVerdict } from "../documents.js";
 import { count, found, LIST_LIMIT, name, refuseFalsePass, refuseOtherCounts, sentence } from "./document-parts.js";
-import { check, flag, list, object, oneOf, type Shape } from "./shapes.js";
+import { check, flag, list, nullable, object, oneOf, optional, type Shape } from "./shapes.js";
+
+type Inputs = NonNullable<CorpusCheckDocument["inputs"]>;
 
 const corpusDocument: Shape<CorpusCheckDocument> = object<CorpusCheckDocument>({
   kind: oneOf("corpus-check"),
   ...found,
   corpusVersion: name,
   exact: flag,
+  inputs: optional(object<Inputs>({ tokens: nullable(sentence), command: nullable(list(sentence, LIST_LIMIT)), server: flag, reads: list(name, LIST_LIMIT), only: nullable(sentence), skip: nullable(sentence) })),
   counts: object<CorpusCheckDocument["counts"]>({ passed: count, failed: count, missing: count, skipped: count }),
   cases: list(
     object<CorpusVerdict>({

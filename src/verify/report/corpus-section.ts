@@ -1,5 +1,6 @@
 /** The edge corpus: what a sampler made of inputs that others failed on. */
 import type { CorpusCheckDocument, CorpusVerdict } from "../documents.js";
+import { commandLine, fileName } from "./command-line.js";
 import { html, textOf, type Html, type Piece } from "./html.js";
 import { counted, exact, whole } from "./numbers.js";
 import { provenance, type Section } from "./section.js";
@@ -21,8 +22,22 @@ ${bad.length === 0 ? null : titledTable("Cases that failed or have no answer", C
       ["corpus", textOf(corpusVersion)],
       ["judged by the rule", isExact ? "yes" : "no"],
       ["cases", exact(cases.length)],
-    ])}`,
+    ], commandOf(document))}`,
   };
+}
+
+/** A folder by its name alone. */
+function commandOf({ inputs, exact: isExact }: CorpusCheckDocument): Html | null {
+  if (inputs === undefined) return null;
+  const { tokens, command, server, reads, only, skip } = inputs;
+  return commandLine("corpus check", [
+    ["--tokens", tokens === null ? null : fileName(tokens)],
+    ["--server", server ? [] : null],
+    ["--reads", command === null ? null : reads.join(",") || "none"],
+    ["--exact", isExact ? [] : null],
+    ["--only", only],
+    ["--skip", skip],
+  ], command === null ? [] : ["--", ...command]);
 }
 
 function whyOf({ passed, counts }: CorpusCheckDocument): Piece {
@@ -31,7 +46,7 @@ function whyOf({ passed, counts }: CorpusCheckDocument): Piece {
   return `${sum} The document says failed without a case that failed.`;
 }
 
-const CASE_COLUMNS = [{ title: "" }, { title: "case" }, { title: "what came, and what goes wrong in practice" }];
+const CASE_COLUMNS = [{ title: "" }, { title: "case" }, { title: "what came, and what goes wrong in practice", isLong: true }];
 
 function badRow({ name, status, trouble, issue, faultCount, faults }: CorpusVerdict): Piece[] {
   const shown = faults.slice(0, MOST_FAULTS);
@@ -43,6 +58,6 @@ function badRow({ name, status, trouble, issue, faultCount, faults }: CorpusVerd
 /** Closed at first: nothing is wrong with them. */
 function othersTable(cases: readonly CorpusVerdict[]): Html {
   const rows = cases.map(({ name, status, trouble, issue }) => [status === "passed" ? outcome(true, status) : html`<span class="outcome">– ${status}</span>`, textOf(name), html`${textOf(trouble)}<br>${textOf(issue)}`]);
-  return html`<details><summary>${counted(cases.length, "case")} that passed or were left out</summary>${table("Cases that passed or were left out", [{ title: "" }, { title: "case" }, { title: "what goes wrong in practice" }], rows)}</details>
+  return html`<details><summary>${counted(cases.length, "case")} that passed or were left out</summary>${table("Cases that passed or were left out", [{ title: "" }, { title: "case" }, { title: "what goes wrong in practice", isLong: true }], rows)}</details>
 `;
 }

@@ -39,6 +39,7 @@ const checkDocument: Shape<CheckDocument> = object<CheckDocument>({
   }),
   logitError: object<CheckDocument["logitError"]>({ name, absolute: number(0), relative: number(0), rounding: optional(number(0)) }),
   counts: object<CheckDocument["counts"]>({ exact: count, nearTie: count, wrong: count }),
+  explainedBy: optional(nullable(name)),
   draws: list(draw, DRAW_LIMIT),
 });
 
@@ -53,6 +54,8 @@ const gofTest: Shape<GofTest> = object<GofTest>({
   detail: nullable(sentence),
 });
 
+type GofInputs = NonNullable<GofDocument["inputs"]>;
+
 const gofDocument: Shape<GofDocument> = object<GofDocument>({
   kind: oneOf("gof"),
   ...found,
@@ -63,6 +66,7 @@ const gofDocument: Shape<GofDocument> = object<GofDocument>({
   alpha: number(0, 1),
   looks: count,
   stoppedAt: count,
+  inputs: optional(object<GofInputs>({ tokens: list(sentence, LIST_LIMIT), logits: sentence, axes: nullable(list(name, LIST_LIMIT)), shards: count, sequential: flag })),
   tests: list(gofTest, LIST_LIMIT),
   binCount: count,
   bins: list(object<GofDocument["bins"][number]>({ label: name, tokens: count, expected: amount, observed: amount }), LIST_LIMIT),
@@ -81,6 +85,7 @@ const invarianceDocument: Shape<InvarianceDocument> = object<InvarianceDocument>
   calls: count,
   seed: optional(count),
   reads: optional(list(name, LIST_LIMIT)),
+  unasked: optional(list(name, LIST_LIMIT)),
   findings: list(
     object<InvarianceFinding>({
       name,
@@ -113,7 +118,7 @@ export function readDocument(value: unknown, source: string): VerifyDocument {
     case "replay":
       return readReplay(value, where);
     default:
-      throw new (typeof kind === "string" ? RangeError : TypeError)(`"${where}kind" expected check, gof, invariance, corpus-check, replay, got ${describe(kind)}`);
+      throw new (typeof kind === "string" ? RangeError : TypeError)(`"${where}kind" expected check, gof, invariance, corpus-check, replay, got ${describe(kind)}${kind === "receipt" ? ": flash-sampling replay --document writes what comes of it" : ""}`);
   }
 }
 
@@ -133,5 +138,6 @@ function consistentGof(document: GofDocument, where: string): GofDocument {
 
 function consistentInvariance(document: InvarianceDocument, where: string): InvarianceDocument {
   refuseFalsePass(document, document.findings.some(({ status }) => status === "broken"), "broken findings", where);
+  refuseFalsePass(document, (document.unasked ?? []).length > 0, "questions that were not asked", where);
   return document;
 }

@@ -10,8 +10,8 @@ export interface Section {
   readonly content: Html;
 }
 
-/** All that it takes to come to the same document again. */
-export function provenance({ version, specVersion }: VerifyDocument, entries: readonly (readonly [name: Piece, value: Piece])[]): Html {
+/** All that it takes to come to the same document again. command: null where the document does not tell it */
+export function provenance({ version, specVersion }: VerifyDocument, entries: readonly (readonly [name: Piece, value: Piece])[], command: Html | null = null): Html {
   return html`<h3>To reproduce</h3>
-${facts([["flash-sampling", textOf(version)], ["rule", textOf(specVersion)], ...entries])}`;
+${command === null ? null : html`<pre tabindex="0">${command}</pre>`}${facts([["flash-sampling", textOf(version)], ["rule", textOf(specVersion)], ...entries])}`;
 }

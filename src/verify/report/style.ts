@@ -68,6 +68,14 @@ th.number, td.number { text-align: right; }
 td.number { white-space: nowrap; }
 th { font-weight: 600; vertical-align: bottom; }
 td.text { min-width: 5rem; max-width: 34rem; overflow-wrap: anywhere; }
+@media screen and (width < 40rem) {
+  table.long, table.long tbody { display: block; }
+  table.long thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  table.long tr { display: flex; flex-wrap: wrap; gap: .1rem .9rem; padding: .45rem 0; border-bottom: 1px solid var(--line); }
+  table.long td { min-width: 0; max-width: none; padding: 0; border: 0; text-align: left; }
+  table.long td.long { flex: 1 0 100%; }
+  table.long td.number::before { content: attr(data-title) " "; color: var(--quiet); }
+}
 mark { background: var(--bad); color: var(--red); font-weight: 700; text-decoration: underline; }
 summary { cursor: pointer; font-size: .875rem; color: var(--quiet); padding: .2rem 0; }
 details[open] .scroll { max-height: 24rem; overflow: auto; }

@@ -5,6 +5,8 @@ import { whole } from "./numbers.js";
 export interface Column {
   readonly title: string;
   readonly isNumber?: boolean;
+  /** Sentences: on a narrow screen they have lines of their own, and the cells beside them tell what they are. */
+  readonly isLong?: boolean;
 }
 
 /** A table with its title above it. */
@@ -15,11 +17,13 @@ ${table(title, columns, rows)}`;
 
 /** name: what the table holds, for those who hear it. One that is wider than its place can be moved, by keys as well. */
 export function table(name: string, columns: readonly Column[], rows: readonly (readonly Piece[])[]): Html {
-  const look = columns.map(({ isNumber }) => (isNumber ? "number" : "text"));
-  return html`<div class="scroll" role="region" aria-label="${name}" tabindex="0"><table aria-label="${name}">
+  const look = columns.map(({ isNumber, isLong }) => (isNumber ? "number" : isLong ? "text long" : "text"));
+  const isLong = columns.some((column) => column.isLong);
+  const label = ({ title, isNumber }: Column) => (isLong && isNumber ? html` data-title="${title}"` : null);
+  return html`<div class="scroll" role="region" aria-label="${name}" tabindex="0"><table aria-label="${name}"${isLong ? html` class="long"` : null}>
 <thead><tr>${columns.map(({ title }, column) => html`<th scope="col" class="${look[column]!}">${title}</th>`)}</tr></thead>
 <tbody>
-${rows.map((row) => html`<tr>${row.map((cell, column) => html`<td class="${look[column]!}">${cell}</td>`)}</tr>
+${rows.map((row) => html`<tr>${row.map((cell, column) => html`<td class="${look[column]!}"${label(columns[column]!)}>${cell}</td>`)}</tr>
 `)}</tbody>
 </table></div>
 `;

@@ -87,6 +87,42 @@ describe("sum of binomials", () => {
     expect(sumTail(16, { trials: [5, 10], probabilities: [1, 0.4] }).above).toBe(0);
     expect(someOf({ trials: [2, 3], probabilities: [0.5, 0.1] })).toBeCloseTo(1 - 0.25 * 0.729, 14);
   });
+
+  /** Mean 60.6, variance 52.5; known values from exact fractions. Up to 150 the tail is exact, from 151 on a bound of it. */
+  const steep = Array.from({ length: 100 }, (_, index) => (index + 1) / 500);
+  const sixes = { trials: steep.map(() => 6), probabilities: steep };
+  const mirrored = { trials: sixes.trials, probabilities: steep.map((p) => 1 - p) };
+  test("is exact up to 90 past the mean", () => {
+    expectTail(sumTail(150, sixes), 2.18999867938413e-27, 4.84136546230813e-27, 1, 1e-9);
+    const { above, at, below } = sumTail(600 - 150, mirrored);
+    expectTail({ above: below, at, below: above }, 2.18999867938413e-27, 4.84136546230813e-27, 1, 1e-9);
+  });
+
+  test.each([
+    [151, 2.18999867938413e-27],
+    [200, 4.69338560119687e-57],
+    [400, 4.06512553004048e-266],
+    [600, 0],
+  ])("at %i it is bounded from above, and not by much", (k, atLeast) => {
+    const { above, at, below } = sumTail(k, sixes);
+    expect({ at, below }).toEqual({ at: 0, below: 1 });
+    expect(above).toBeGreaterThan(atLeast);
+    expect(above).toBeLessThanOrEqual(Math.max(Number.MIN_VALUE, 30 * atLeast));
+    const mirror = sumTail(600 - k, mirrored);
+    expect(mirror).toEqual({ above: 1, at: 0, below: expect.any(Number) });
+    expectNear(mirror.below, above, 1e-9);
+  });
+
+  /** All succeed: 0.01^100 * 0.02^20. */
+  test("its bound at the end is a closed form", () => {
+    expectNear(sumTail(120, { trials: [100, 20], probabilities: [0.01, 0.02] }).above, 1.048576e-234, 1e-9);
+  });
+
+  /** Term by term this takes minutes: 100,000 terms, each over 450,000 places. */
+  test("of many terms is as quickly bounded", { timeout: 20_000 }, () => {
+    const many = { trials: new Float64Array(100_000).fill(10), probabilities: Float64Array.from({ length: 100_000 }, (_, index) => (1 + (index % 7)) / 1e6) };
+    expect(sumTail(450_000, many)).toEqual({ above: Number.MIN_VALUE, at: 0, below: 1 });
+  });
 });
 
 test("hypergeometric", () => {

@@ -10,6 +10,8 @@ import { messageOf, rawSafetensors, safetensors } from "./head-fixtures.js";
 
 const read = (bytes: Uint8Array, name = "x.safetensors") => readSafetensors(bytesSource(bytes, name));
 const oneTensor = (entry: string, data = new Uint8Array(24)) => rawSafetensors(`{"w":${entry}}`, data);
+/** The entry of a tensor without bytes. */
+const nothing = '{"dtype":"I8","shape":[0,0],"data_offsets":[0,0]}';
 const matrix = (rows: number, columns: number) => ({ dtype: "F32", shape: [rows, columns], bytes: new Uint8Array(4 * rows * columns) });
 
 /** A source that claims a size and counts the bytes that are asked of it. */
@@ -55,6 +57,11 @@ describe("a file in order", () => {
     expect((await read(rawSafetensors(header, new Uint8Array(3)))).map((tensor) => tensor.name)).toEqual(["b", "a"]);
   });
 
+  test("as many tensors as are allowed", async () => {
+    const header = `{${Array.from({ length: 2 ** 17 }, (_, index) => `"layer:${index}":${nothing}`).join()}}`;
+    expect(await read(rawSafetensors(header))).toHaveLength(2 ** 17);
+  });
+
   test("a name that objects treat as special is only a name", async () => {
     const header = '{"__proto__":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}}';
     const file = await openTensors(bytesSource(rawSafetensors(header, new Uint8Array(1))));
@@ -64,6 +71,7 @@ describe("a file in order", () => {
 });
 
 describe("hostile files", () => {
+  const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
   const good = '{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}';
   const table: [what: string, file: Uint8Array, message: RegExp][] = [
     ["empty", new Uint8Array(0), /expected a safetensors file of at least 8 bytes, got 0$/],
@@ -80,7 +88,19 @@ describe("hostile files", () => {
     ["two JSON values", rawSafetensors("{} {}"), /expected valid JSON/],
     ["byte order mark", rawSafetensors("\ufeff{}"), /expected valid JSON/],
     ["not UTF-8", rawSafetensors('{"?": 0}').map((byte) => (byte === 0x3f ? 0xff : byte)), /expected valid JSON/],
-    ["deep nesting", rawSafetensors(`{"w":${"[".repeat(200_000)}${"]".repeat(200_000)}}`), /expected (valid JSON|an object for the entry)/],
+    ["deep nesting", rawSafetensors(`{"w":${"[".repeat(200_000)}${"]".repeat(200_000)}}`), /expected JSON of at most 64 levels, got more$/],
+    ["65 levels of objects", rawSafetensors(`${'{"w":'.repeat(65)}0${"}".repeat(65)}`), /expected JSON of at most 64 levels, got more$/],
+    ["64 levels", oneTensor(nested(63)), /expected an object for the entry of tensor w, got "array"$/],
+    ["brackets in strings are no levels", rawSafetensors(`{"\\"${"[{".repeat(99)}":1}`), /expected an object for the entry of tensor "\\"\[\{/],
+    ["a string without an end", rawSafetensors('{"w'), /expected valid JSON/],
+    ["a string that ends in its escape", rawSafetensors('{"w\\'), /expected valid JSON/],
+    ["a deep dtype", oneTensor(`{"dtype":${nested(62)},"shape":[6],"data_offsets":[0,24]}`), /expected a string for dtype of tensor w, got \[Array\]$/],
+    ["a deep shape", oneTensor(`{"dtype":"F32","shape":${nested(62)},"data_offsets":[0,24]}`), /sizes for shape of tensor w, got \[Array\]$/],
+    ["deep offsets", oneTensor(`{"dtype":"F32","shape":[6],"data_offsets":${nested(10_000)}}`), /expected JSON of at most 64 levels, got more$/],
+    ["more tensors than there are", rawSafetensors(`{${Array.from({ length: 2 ** 17 + 1 }, (_, index) => `"${index}":${nothing}`).join()}}`), /expected at most 1048576 JSON values \(as many as 131072 tensors have\), got more$/],
+    ["many keys in one tensor", oneTensor(`{${'"k":0,'.repeat(2 ** 20)}"k":0}`), /expected at most 1048576 JSON values/],
+    ["many objects in one tensor", oneTensor(`[${"{},".repeat(2 ** 19)}{}]`), /expected at most 1048576 JSON values/],
+    ["many sizes of one tensor", oneTensor(`{"shape":[${"0,".repeat(2 ** 20)}0]}`), /expected at most 1048576 JSON values/],
     ["an array", rawSafetensors("[]"), /expected a JSON object, got array$/],
     ["null", rawSafetensors("null"), /expected a JSON object, got null$/],
     ["a number", rawSafetensors("123"), /expected a JSON object, got number$/],

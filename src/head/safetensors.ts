@@ -3,9 +3,9 @@
  * Source: the format section of huggingface/safetensors' README. The file is untrusted: all numbers are checked here, before
  * anything of a tensor's size is allocated. As the format demands, tensors cover the data without overlap, hole or rest.
  */
-import { nameText, visible } from "../describe.js";
+import { describe, nameText } from "../describe.js";
 import { foreignFormat } from "./foreign.js";
-import { asJsonObject, kindOf, parseJsonObject } from "./json.js";
+import { asJsonObject, kindOf, parseJsonObject, type ValueLimit } from "./json.js";
 import { readBytes, type ByteSource } from "./source.js";
 
 /** A tensor and where its bytes lie: row-major, little-endian. */
@@ -23,6 +23,8 @@ export interface StoredTensor {
 
 /** The format's own limit. */
 const HEADER_LIMIT = 100_000_000;
+/** More tensors than any real file has: a matrix has 8 values, with its entry, its lists and what is in them. */
+const VALUE_LIMIT: ValueLimit = { values: 8 * 2 ** 17, why: `as many as ${2 ** 17} tensors have` };
 /** No real tensor has more dimensions. */
 const RANK_LIMIT = 16;
 
@@ -51,7 +53,7 @@ export async function readSafetensors(source: ByteSource, signal?: AbortSignal, 
     const foreign = foreignFormat(source.name, await readBytes(source, 0, Math.min(source.size, 64), signal));
     throw new RangeError(`"${source.name}" expected ${foreign ?? `a safetensors file with a header of 2 to ${limit} bytes, got a length of ${headerLength}`}`);
   }
-  const header = parseJsonObject(await readBytes(source, 8, headerLength, signal), source.name);
+  const header = parseJsonObject(await readBytes(source, 8, headerLength, signal), source.name, VALUE_LIMIT);
   header.delete("__metadata__");
   const tensors = Array.from(header, ([name, entry]) => readEntry(source, 8 + headerLength, name, entry));
   refuseOverlaps(source, 8 + headerLength, tensors);
@@ -60,13 +62,13 @@ export async function readSafetensors(source: ByteSource, signal?: AbortSignal, 
 
 function readEntry(source: ByteSource, dataStart: number, name: string, entry: unknown): StoredTensor {
   const refuse = (expected: string, got: unknown): never => {
-    throw new RangeError(`"${source.name}" expected ${expected} of tensor ${nameText(name)}, got ${visible(String(JSON.stringify(got)).slice(0, 200))}`);
+    throw new RangeError(`"${source.name}" expected ${expected} of tensor ${nameText(name)}, got ${listText(got)}`);
   };
   const fields = asJsonObject(entry) ?? refuse("an object for the entry", kindOf(entry));
   const dtype = fields.get("dtype");
   if (typeof dtype !== "string") return refuse("a string for dtype", dtype);
   const shape = fields.get("shape");
-  if (!isListOfSizes(shape) || shape.length > RANK_LIMIT) return refuse(`at most ${RANK_LIMIT} sizes for shape`, shape);
+  if (!isListOfSizes(shape)) return refuse(`at most ${RANK_LIMIT} sizes for shape`, shape);
   const range = fields.get("data_offsets");
   if (!isListOfSizes(range) || range.length !== 2 || range[0]! > range[1]!) return refuse("two ascending offsets for data_offsets", range);
   const [begin, end] = range as [number, number];
@@ -80,8 +82,13 @@ function readEntry(source: ByteSource, dataStart: number, name: string, entry: u
   return { name, dtype, shape, source, offset: dataStart + begin, length: end - begin };
 }
 
+/** A short list with what is in it, one level deep. */
+function listText(value: unknown): string {
+  return Array.isArray(value) && value.length <= RANK_LIMIT ? `[${value.map(describe).join(",")}]` : describe(value);
+}
+
 function isListOfSizes(value: unknown): value is number[] {
-  return Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0);
+  return Array.isArray(value) && value.length <= RANK_LIMIT && value.every((size) => Number.isSafeInteger(size) && size >= 0);
 }
 
 function refuseOverlaps(source: ByteSource, dataStart: number, tensors: readonly StoredTensor[]): void {

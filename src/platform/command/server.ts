@@ -8,6 +8,7 @@ const LINE_LIMIT = 1 << 20;
 const FAREWELL = 2000;
 
 interface Waiting {
+  readonly folder: string;
   resolve(): void;
   reject(error: Error): void;
 }
@@ -16,21 +17,37 @@ export class CommandServer {
   readonly #command: readonly string[];
   #child: Child | null = null;
   #waiting: Waiting | null = null;
+  /** whether the process has answered a call */
+  #hasAnswered = false;
+  #isClosed = false;
 
   constructor(command: readonly string[]) {
     this.#command = command;
   }
 
-  /** One call at a time. A server that ended is started again. @throws Error when it says so, or ends */
+  /**
+   * One call at a time. A server that ended is started again; so is one that ends by itself, with exit code 0, where it has answered
+   * calls before: it may have been on its way out when this one came.
+   * @throws Error when it says so, or ends in another way
+   */
   ask(folder: string): Promise<void> {
-    const child = (this.#child ??= this.#start());
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-      child.process.stdin!.write(`${JSON.stringify({ dir: folder })}\n`);
+      this.#waiting = { folder, resolve, reject };
+      this.#tell(folder);
     });
   }
 
+  #tell(folder: string): void {
+    try {
+      const child = (this.#child ??= this.#start());
+      child.process.stdin!.write(`${JSON.stringify({ dir: folder })}\n`);
+    } catch (error) {
+      this.#answer(error as Error);
+    }
+  }
+
   async close(): Promise<void> {
+    this.#isClosed = true;
     const child = this.#child;
     if (child === null) return;
     child.process.stdin!.end();
@@ -40,11 +57,13 @@ export class CommandServer {
   }
 
   kill(): void {
+    this.#isClosed = true;
     this.#child?.kill();
   }
 
   #start(): Child {
     const child = startChild(this.#command, "server");
+    this.#hasAnswered = false;
     // Its end tells why nobody reads.
     child.process.stdin!.on("error", () => {});
     let unfinished = "";
@@ -62,7 +81,9 @@ export class CommandServer {
     void child.ended.then((outcome) => {
       if (this.#child !== child) return;
       this.#child = null;
-      this.#answer(new Error(`"command" expected an answer, got ${outcome ?? "its end"}${child.lastWords()}`));
+      // One that is started anew has answered none: no call is told a third time.
+      if (outcome === null && this.#hasAnswered && this.#waiting !== null && !this.#isClosed) this.#tell(this.#waiting.folder);
+      else this.#answer(new Error(`"command" expected an answer, got ${outcome ?? "its end"}${child.lastWords()}`));
     });
     return child;
   }
@@ -81,6 +102,7 @@ export class CommandServer {
   #answer(error: Error | null): void {
     const waiting = this.#waiting;
     this.#waiting = null;
+    this.#hasAnswered ||= waiting !== null;
     if (error === null) waiting?.resolve();
     else waiting?.reject(error);
   }

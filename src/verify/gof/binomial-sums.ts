@@ -1,6 +1,6 @@
 /**
  * Where a sum of independent binomials with different probabilities lies in its distribution (Poisson-binomial): by convolution where
- * its variance is small, else by the saddlepoint.
+ * its variance is small, else by the saddlepoint. Counts that convolution would have to run far for get a bound of their tail.
  */
 import { saddlepointAbove } from "./special.js";
 import { ALL_ABOVE, ALL_BELOW, binomialTail, SURE, type Tail } from "./tails.js";
@@ -21,7 +21,10 @@ export function someOf({ trials, probabilities }: Binomials): number {
 /** Up to this variance of a sum its distribution is computed term by term; above, the saddlepoint is good to 1e-4. */
 const EXACT_VARIANCE = 60;
 
-/** The place of count k among the values of the sum of the binomials. */
+/**
+ * The place of count k among the values of the sum of the binomials. Where k is one of so many terms that it cannot come by chance
+ * (below 1e-19), `at` is 0 and the tail beyond it, k itself included, an upper bound of its probability.
+ */
 export function sumTail(k: number, binomials: Binomials): Tail {
   const terms = uncertain(binomials);
   const rest = k - terms.sure;
@@ -62,25 +65,40 @@ function uncertain(binomials: Binomials): Terms {
   return { trials, probabilities, sure, most, mean, variance };
 }
 
-/** Values past the count, or past the mean, that are still summed: what follows is below 1e-12 of the sum. */
+/**
+ * Values past the count, or past the mean, that are still summed: what follows is below 1e-12 of the sum. Counts further than that from
+ * the mean are not looked for term by term: stale or shared noise over a large vocabulary has 1e5 terms and counts as large.
+ */
 const REACH = 90;
+
+/** Independent binomials with small probabilities, their mean and the most that their sum can be. */
+interface RareSide extends Binomials {
+  readonly trials: number[];
+  readonly probabilities: number[];
+  mean: number;
+  most: number;
+}
 
 /**
  * sum = (successes of terms with p <= 1/2) + (trials of the others) - (failures of the others): two sums with small means, each
  * by convolution.
  */
-function convolvedTail(k: number, { trials, probabilities }: Terms): Tail {
-  const rare = { trials: [] as number[], probabilities: [] as number[] };
-  const common = { trials: [] as number[], probabilities: [] as number[] };
-  let commonTrials = 0;
-  for (const [index, p] of probabilities.entries()) {
+function convolvedTail(k: number, terms: Terms): Tail {
+  const rare: RareSide = { trials: [], probabilities: [], mean: 0, most: 0 };
+  const common: RareSide = { trials: [], probabilities: [], mean: 0, most: 0 };
+  for (const [index, p] of terms.probabilities.entries()) {
     const side = p <= 0.5 ? rare : common;
-    side.trials.push(trials[index]!);
-    side.probabilities.push(Math.min(p, 1 - p));
-    if (p > 0.5) commonTrials += trials[index]!;
+    const n = terms.trials[index]!;
+    const smaller = Math.min(p, 1 - p);
+    side.trials.push(n);
+    side.probabilities.push(smaller);
+    side.mean += n * smaller;
+    side.most += n;
   }
-  // successes - failures = k - commonTrials
-  const difference = k - commonTrials;
+  // successes - failures = k - (trials of the common ones)
+  const difference = k - common.most;
+  if (difference > rare.mean + REACH) return { above: boundAtLeast(k, terms), at: 0, below: 1 };
+  if (-difference > common.mean + REACH) return { above: 1, at: 0, below: boundAtLeast(terms.most - k, failuresOf(terms)) };
   const successes = convolved(rare, Math.max(0, difference));
   const failures = convolved(common, Math.max(0, -difference));
   let [above, at, below] = [0, 0, 0];
@@ -97,13 +115,7 @@ function convolvedTail(k: number, { trials, probabilities }: Terms): Tail {
 }
 
 /** P(sum = 0), P(sum = 1), ... up to well past the mean and `from`. */
-function convolved({ trials, probabilities }: Binomials, from: number): Float64Array {
-  let mean = 0;
-  let most = 0;
-  for (let index = 0; index < trials.length; index++) {
-    mean += trials[index]! * probabilities[index]!;
-    most += trials[index]!;
-  }
+function convolved({ trials, probabilities, mean, most }: RareSide, from: number): Float64Array {
   const size = 1 + Math.min(most, Math.ceil(Math.max(mean, from)) + REACH);
   const sum = new Float64Array(size);
   sum[0] = 1;
@@ -157,9 +169,21 @@ function saddlepointTail(k: number, terms: Terms): Tail {
   return { above: 1 - most, at: Math.max(0, most - less), below: less };
 }
 
-function sumAtMost(k: number, { trials, probabilities, sure, most, mean, variance }: Terms): number {
-  const failures = { trials, probabilities: probabilities.map((p) => 1 - p), sure, most, mean: most - mean, variance };
-  return sumAtLeast(most - k, failures);
+function sumAtMost(k: number, terms: Terms): number {
+  return sumAtLeast(terms.most - k, failuresOf(terms));
+}
+
+function failuresOf({ trials, probabilities, sure, most, mean, variance }: Terms): Terms {
+  return { trials, probabilities: probabilities.map((p) => 1 - p), sure, most, mean: most - mean, variance };
+}
+
+/**
+ * At least P(sum >= k), for k above the mean: exp(K(s) - s k) bounds it for each s > 0 (Chernoff, 1952), and least where K'(s) = k.
+ * It is too large by a factor of about sqrt(2 pi K''(s)) (Bahadur and Rao, 1960), and never 0.
+ */
+function boundAtLeast(k: number, terms: Terms): number {
+  const s = saddlepointOf(k, terms);
+  return Math.max(Number.MIN_VALUE, Math.exp(cumulants(s, terms).logarithm - s * k));
 }
 
 /** P(sum >= k), by the saddlepoint for whole numbers with its second continuity correction (Daniels, 1987). */

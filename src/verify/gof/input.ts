@@ -14,22 +14,22 @@ export interface JudgedBy {
   /** [V] or [B, V], row-major; -Infinity masks a token */
   readonly logits: FloatData | Float64Array;
   /** V; default: all logits in one row */
-  readonly vocabSize?: number;
+  readonly vocabSize?: number | undefined;
   /** 0 < T < 256; default 1 */
-  readonly temperature?: number;
+  readonly temperature?: number | undefined;
   /** how often correct tokens may raise an alarm, 1e-12 to 0.1; default 1e-9 */
-  readonly alpha?: number;
+  readonly alpha?: number | undefined;
   /** names of the axes of the tokens' array; default "sample" (or "row", for a token a row), "row,sample", "row,position,sample" */
-  readonly axes?: readonly string[];
+  readonly axes?: readonly string[] | undefined;
   /** into so many equal parts the sampler cuts its vocabulary (tensor-parallel ranks); default 1: that is not looked at */
-  readonly shards?: number;
+  readonly shards?: number | undefined;
 }
 
 export interface GofOptions extends JudgedBy {
   /** of any integer type; with B rows of logits the first axis has B places */
   readonly tokens: TokenArray;
   /** of tokens; default [tokens.length], or [B, tokens.length / B] */
-  readonly shape?: readonly number[];
+  readonly shape?: readonly number[] | undefined;
 }
 
 export interface CheckedJudge {

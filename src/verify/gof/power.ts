@@ -1,5 +1,6 @@
 /** What the draws at hand can find: the smallest biases that raise an alarm with probability POWER. */
 import type { GofDocument } from "../documents.js";
+import { OF_ALL, OF_MASS, OF_TOKEN } from "./biases.js";
 import type { Cells } from "./cells.js";
 import { binLimits, shiftsDetected, smallest, type BinLimits } from "./detection.js";
 import type { Draws } from "./draws.js";
@@ -17,16 +18,16 @@ export function powerOf(draws: Draws, cells: Cells, rates: Rates): GofDocument["
   const found: { what: string; smallest: number | null }[] = [];
   for (const token of exampleTokens(cells, draws.tokens.length)) {
     const probability = cells.expected[token]! / draws.tokens.length;
-    const what = `relative increase of token ${token}, of probability ${numberText(probability)}`;
+    const what = `${OF_TOKEN} ${token}, of probability ${numberText(probability)}`;
     found.push({ what, smallest: smallest(tokenBias(draws, cells, rates, limits, token), POWER, (1 - 1e-9) / probability - 1) });
   }
   for (const [index, { expected }] of cells.groups.entries()) {
     const share = expected / draws.tokens.length;
-    const what = `relative increase of the mass at ${gapText(cells.groups[index]!)}, of probability ${numberText(share)}`;
+    const what = `${OF_MASS} at ${gapText(cells.groups[index]!)}, of probability ${numberText(share)}`;
     const detected = (bias: number) => massDetected(cells, rates, draws.tokens.length, raised(cells, index, bias));
     found.push({ what, smallest: cells.groups.length > 1 ? smallest(detected, POWER, (1 - 1e-9) / share - 1) : null });
   }
-  if (limits !== null && manyTokens(cells)) found.push({ what: "root mean square of relative biases of all tokens, random in sign", smallest: smallestSpread(draws, cells, limits) });
+  if (limits !== null && manyTokens(cells)) found.push({ what: OF_ALL, smallest: smallestSpread(draws, cells, limits) });
   return found.flatMap(({ what, smallest }) => (smallest === null ? [] : [{ what, smallest, probability: POWER }]));
 }
 

@@ -12,7 +12,7 @@ import { checkSupport } from "./support.js";
 export interface TokenBatch {
   readonly tokens: TokenArray;
   /** as in goodnessOfFit; batches may differ in the size of the last axis alone, along which they follow each other */
-  readonly shape?: readonly number[];
+  readonly shape?: readonly number[] | undefined;
 }
 
 export class SequentialGoodnessOfFit {

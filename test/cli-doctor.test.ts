@@ -119,7 +119,7 @@ describe("a package with a core that is wrong, and one that is missing", () => {
     expect(stdout).toMatch(/^wasm +MISSING/m);
     const sample = await runBroken(["sample", "--logits", "none.npy", "--backend", "wasm"]);
     expect(sample).toMatchObject({ code: 1, stdout: "" });
-    expect(sample.stderr).toMatch(/^flash-sampling: "backend" expected one that runs here/);
+    expect(sample.stderr).toMatch(/^flash-sampling: "--backend" expected one that runs here/);
   });
 });
 

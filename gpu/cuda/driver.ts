@@ -73,9 +73,8 @@ export class CudaDriver {
 
   /** @throws Error whose message says what is missing */
   static async open(file: Uint8Array): Promise<CudaDriver> {
-    const fatbin = await openFatbin(file);
     const { koffi, calls } = await openLibrary();
-    return new CudaDriver(koffi, calls, fatbin);
+    return new CudaDriver(koffi, calls, await openFatbin(file));
   }
 
   private constructor(koffi: Koffi, calls: Calls, fatbin: Uint8Array) {

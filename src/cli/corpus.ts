@@ -3,14 +3,11 @@ import type { Command } from "commander";
 import { SPEC_VERSION } from "../spec/constants.js";
 import { CORPUS } from "../verify/corpus/corpus.js";
 import { casesOf, corpusFiles } from "../verify/corpus/export.js";
-import { OPTIONAL_INPUTS } from "../verify/invariance/case.js";
-import { DEFAULT_READS } from "../verify/invariance/find.js";
 import { VERSION } from "../version.js";
 import { checkCorpus, readCaseNames, type CheckOptions } from "./corpus-check.js";
 import { writeExport } from "./corpus-folder.js";
 import { toLine } from "./exit.js";
-import { readReads, TIMEOUT_LIMIT } from "./invariance.js";
-import { readWhole } from "./options.js";
+import { addSamplerOptions } from "./sampler-options.js";
 
 interface ExportOptions {
   readonly large?: boolean;
@@ -55,18 +52,11 @@ export function addCorpus(program: Command): void {
     .option("--json", "print one JSON document")
     .addHelpText("after", EXPORT_EXAMPLES)
     .action((folder: string, options: ExportOptions) => exportCorpus(folder, options));
-  corpus
+  const check = corpus
     .command("check [command...]")
     .description("judge a sampler's tokens by what may come out of each case")
-    .option("--tokens <folder>", "a folder with NAME.npy for each case; or a command after --")
-    .option("--server", "the command answers all calls, a line each")
-    .option(
-      "--reads <names>",
-      `what the command reads beside logits, temperatures and seeds: ${OPTIONAL_INPUTS.join(", ")}; all; or none`,
-      (text) => readReads(text),
-      DEFAULT_READS,
-    )
-    .option("--timeout <s>", "seconds that a call of the command may take", (text) => readWhole("--timeout", text, 1, TIMEOUT_LIMIT + 1), 60)
+    .option("--tokens <folder>", "a folder with NAME.npy for each case; or a command after --");
+  addSamplerOptions(check)
     .option("--exact", "by the rule's own tokens too")
     .option("--only <names>", "judge these cases alone, with commas; a name may end in *", (text) => readCaseNames("--only", text))
     .option("--skip <names>", "cases to leave out, in the same way", (text) => readCaseNames("--skip", text))

@@ -1,12 +1,11 @@
 /** `flash-sampling invariance`: which changes that must not matter change the tokens of somebody's sampler. */
 import type { Command } from "commander";
-import { describe } from "../describe.js";
 import { moduleSampler } from "../platform/command/module-sampler.js";
 import type { ProcessSampler } from "../platform/command/process-sampler.js";
 import { commandSampler } from "../platform/command/sampler.js";
 import type { InvarianceDocument, InvarianceFinding } from "../verify/documents.js";
-import { OPTIONAL_INPUTS, type OptionalInput } from "../verify/invariance/case.js";
-import { DEFAULT_MAX_CALLS, DEFAULT_READS, DEFAULT_SEED, findInvariances, type InvarianceOptions, type InvarianceProgress } from "../verify/invariance/find.js";
+import type { OptionalInput } from "../verify/invariance/case.js";
+import { DEFAULT_MAX_CALLS, DEFAULT_SEED, findInvariances, type InvarianceOptions, type InvarianceProgress } from "../verify/invariance/find.js";
 import { INVARIANCES } from "../verify/invariance/list.js";
 import { countsText, smallestLines } from "../verify/invariance/sentences.js";
 import { junitPieces } from "../verify/junit.js";
@@ -16,6 +15,7 @@ import { moduleHost } from "./module-host.js";
 import { localPaths, readWhole } from "./options.js";
 import { print } from "./print.js";
 import { progressLine, type ProgressLine } from "./progress.js";
+import { addSamplerOptions, readNames } from "./sampler-options.js";
 import { formatTable } from "./table.js";
 import { checkOutputs, writeWhole } from "./write.js";
 
@@ -36,8 +36,6 @@ interface InvarianceInputs {
 
 const NAMES = INVARIANCES.map(({ name }) => name);
 const U32_LIMIT = 2 ** 32;
-/** A day: no sampler takes longer. */
-export const TIMEOUT_LIMIT = 86_400;
 
 const HELP = `
 The command is run once a call. Its last argument, or {dir} in any, is a folder:
@@ -75,21 +73,14 @@ Examples:
   $ flash-sampling invariance --server --junit found.xml -- ./my_server`;
 
 export function addInvariance(program: Command): void {
-  program
+  const command = program
     .command("invariance [command...]")
     .description("find which changes that must not matter change a sampler's tokens")
-    .option("--module <file>", "instead of a command: a module whose default export is (call) => tokens")
-    .option("--server", "the command answers all calls, a line each")
+    .option("--module <file>", "instead of a command: a module whose default export is (call) => tokens");
+  addSamplerOptions(command)
     .option("--only <names>", "ask for these invariances alone", (text) => readNames("--only", text, NAMES))
     .option("--skip <names>", "leave these out", (text) => readNames("--skip", text, NAMES))
     .option("--also <names>", "ask for these as well", (text) => readNames("--also", text, NAMES))
-    .option(
-      "--reads <names>",
-      `what the sampler reads beside logits, temperatures and seeds: ${OPTIONAL_INPUTS.join(", ")}; all; or none`,
-      (text) => readReads(text),
-      DEFAULT_READS,
-    )
-    .option("--timeout <s>", "seconds that a call may take, of a command or a module", (text) => readWhole("--timeout", text, 1, TIMEOUT_LIMIT + 1), 60)
     .option("--max-calls <n>", "calls of the sampler", (text) => readWhole("--max-calls", text, 2, U32_LIMIT), DEFAULT_MAX_CALLS)
     .option("--seed <n>", "of the made-up cases, below 2^32", (text) => readWhole("--seed", text, 0, U32_LIMIT), DEFAULT_SEED)
     .option("--json", "print one JSON document")
@@ -97,19 +88,6 @@ export function addInvariance(program: Command): void {
     .option("--junit <file>", "also write JUnit XML, a test case an invariance")
     .addHelpText("after", HELP)
     .action((command: string[], inputs: InvarianceInputs) => invariance(command, inputs));
-}
-
-function readNames<Name extends string>(label: string, text: string, known: readonly Name[]): readonly Name[] {
-  return text.split(",").map((part) => {
-    const name = known.find((candidate) => candidate === part.trim());
-    if (name === undefined) throw new RangeError(`"${label}" expected names from ${known.join(", ")}, got ${describe(part.trim())}`);
-    return name;
-  });
-}
-
-export function readReads(text: string): readonly OptionalInput[] {
-  if (text === "all") return OPTIONAL_INPUTS;
-  return text === "none" ? [] : readNames("--reads", text, OPTIONAL_INPUTS);
 }
 
 async function invariance(command: readonly string[], inputs: InvarianceInputs): Promise<void> {

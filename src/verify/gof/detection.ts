@@ -9,7 +9,7 @@ export interface Critical {
   readonly part: number;
 }
 
-export function criticalCount(trials: number, probability: number, rate: number): Critical {
+function criticalCount(trials: number, probability: number, rate: number): Critical {
   return criticalOf(trials, (count) => binomialTail(count, trials, probability), rate);
 }
 
